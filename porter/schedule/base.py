@@ -232,6 +232,10 @@ class Schedule(ABC):
             return Kernel("", self, s.axes, (), (fold_of(s, around.context),), s.origin)
         return Kernel("", self, s.axes, alone(s).body, origin=s.origin)
 
+    def precedes(self, stage: ir.Stage, s: ir.Write, around: Around) -> ir.Stage | None:
+        """What stands before a store as the first step of its kernel, if that is possible."""
+        return None
+
     def absorb(self, kernel: Kernel, s: ir.Stmt, around: Around) -> Kernel | None:
         """The kernel with the next statement in the same launch, if that is possible."""
         return None

@@ -41,7 +41,7 @@ class Grouping:
             if isinstance(s, ir.Write):
                 items += self._group(s, work)
             elif isinstance(s, ir.Stage):
-                items.append(Launch(self._stage(s)))
+                items += self._staged(s, work)
             else:
                 items += self._hoisted(self._host(s))
         dropped = self.around.dropped
@@ -98,11 +98,27 @@ class Grouping:
         repeated = self.depth > 0
         return Kernel(name, schedule, _memory_order(s), s.body, (), s.origin, repeated)
 
-    def _group(self, s: ir.Write, work: list[ir.Stmt]) -> list[object]:
-        """The launch of a store, with the statements after it that may join it."""
+    def _staged(self, stage: ir.Stage, work: list[ir.Stmt]) -> list[object]:
+        """The launch of a stage, or of the store after it that takes it in."""
+        k, s = next(((k, s) for k, s in enumerate(work) if not isinstance(s, ir.Alloc)), (0, None))
+        if isinstance(s, ir.Write) and isinstance(s.schedule, Schedule):
+            first = s.schedule.precedes(stage, s, self.around)
+            if first is not None:
+                allocated = work[:k]
+                del work[: k + 1]
+                return [*allocated, *self._group(s, work, first)]
+        return [Launch(self._stage(stage))]
+
+    def _group(
+        self, s: ir.Write, work: list[ir.Stmt], first: ir.Stage | None = None
+    ) -> list[object]:
+        """The launch of a store, with the statements after it that may join it, and what comes
+        `first` in it."""
         schedule = s.schedule
         assert isinstance(schedule, Schedule)
         kernel = schedule.start(s, self.around)
+        if first is not None:
+            kernel = replace(kernel, steps=(first, *kernel.steps), origin=first.origin)
         before: list[object] = []
         while any(not isinstance(x, ir.Alloc) for x in work):
             k = next(k for k, x in enumerate(work) if not isinstance(x, ir.Alloc))

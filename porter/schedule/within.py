@@ -55,7 +55,7 @@ def within(kernel: Kernel, s: ir.Stmt, aliases: Aliases) -> bool:
             related = True
             if x.write and y.write:
                 return False  # the first result would have to go through memory
-            if (x.write or y.write) and not _same_row(kernel.axes, x, y):
+            if (x.write or y.write) and not same_row(kernel.axes, x, y):
                 return False
     return related
 
@@ -130,7 +130,8 @@ def is_simple(s: ir.Stage) -> bool:
     return not any(isinstance(x, (ir.For, ir.While, ir.Def, ir.Return)) for x in statements(s.body))
 
 
-def _same_row(rows: Sequence[ir.Axis], x: Access, y: Access) -> bool:
+def same_row(rows: Sequence[ir.Axis], x: Access, y: Access) -> bool:
+    """Whether both are the same along each of the axes of rows."""
     for axis in rows:
         dims = range(min(len(x.index), len(y.index)))
         if not any(x.index[d].name == axis.name == y.index[d].name for d in dims):

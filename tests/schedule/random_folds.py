@@ -22,6 +22,8 @@ _VIEWS = {
     4: ["x", "x[:, ::-1]", "x[:, 1:, :, :-1]"],
 }  # fmt: skip
 _MAPS = ["{0}", "{0}", "{0} * {0}", "np.abs({0})", "{0} - 1", "np.where({0} > 1, {0}, -{0})"]
+_STORED = ["x = x * 2", "x = np.where(x > 1, x, 3)", "x += 1", "x = x[::-1] - 1", "x[1:] *= 2",
+           "x = (x + 1) ** 2", "y = np.abs(x)"]  # fmt: skip
 _FOLDS = ["{0}.sum({1})", "{0}.max({1})", "{0}.min({1})", "{0}.mean({1})", "{0}.argmax({1})",
           "{0}.argmin({1})", "({0} > 1).sum({1})", "({0} > 1).any({1})", "({0} < 1).all({1})",
           "{0}.var({1})"]  # fmt: skip
@@ -29,6 +31,16 @@ _FOLDS = ["{0}.sum({1})", "{0}.max({1})", "{0}.min({1})", "{0}.mean({1})", "{0}.
 
 def function(number: int, seed: int) -> str:
     """One function, the same for the same numbers."""
+    stored = random.Random(f"stored {seed} {number}")
+    text = _function(number, seed)
+    if stored.random() < 0.6:
+        return text
+    head, body = text.split("\n", 1)
+    first = stored.choice(_STORED)
+    return f"{head}\n    {first}\n{body.rstrip()}, {first[0]}\n"
+
+
+def _function(number: int, seed: int) -> str:
     r = random.Random(f"{seed} {number}")
     rank = r.choice([1, 2, 2, 2, 3, 3, 4])
     dtype = r.choice(["float32", "float64", "float64", "int32"])

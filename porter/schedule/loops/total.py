@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from porter import ir
 from porter.ir.walk import loaded
-from porter.schedule.base import Fold, Grid, Kernel, KernelWriters
+from porter.schedule.base import Around, Fold, Grid, Kernel, KernelWriters
 from porter.schedule.domains import loop
 from porter.schedule.loops.nested import CALL, work_of
 from porter.schedule.schedules.total import Total
@@ -21,6 +21,10 @@ class LoopTotal(Total):
     """The outermost axis is cut into parts."""
 
     summary = "parts in parallel, then their results"
+
+    def precedes(self, stage: ir.Stage, s: ir.Write, around: Around) -> ir.Stage | None:
+        """Nothing: a part stores nothing but its result."""
+        return None
 
     def launches(self, kernel: Kernel) -> tuple[Grid, ...]:
         """One call, also for an empty domain."""

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from porter import ir
 from porter.analyses.accesses import accesses
-from porter.analyses.reductions import can_share, known_bounds, reductions
+from porter.analyses.reductions import can_share, has_data, known_bounds, reductions
 from porter.analyses.scalar_stages import is_of_scalars
 from porter.dtypes.dtype import BOOL
 from porter.ir.axes import same_extents
-from porter.ir.walk import loaded, rewrite
+from porter.ir.effects import nodes_of
+from porter.ir.walk import jumps, loaded, rewrite, statements
 from porter.schedule.base import (
     FOLD_BARRIERS,
     Around,
@@ -24,9 +25,10 @@ from porter.schedule.base import (
     fold_of,
 )
 from porter.schedule.domains import grouped, is_short, over_grid, product
-from porter.schedule.sharing import extreme_of, with_place
+from porter.schedule.sharing import extreme_of, onto, with_place
 from porter.schedule.steps import element, items, joins, over_domains, part, scratch, terms_of
 from porter.schedule.steps import passes as passes_of
+from porter.schedule.within import is_simple, onto_rows, same_row
 from porter.schedule.writing import KernelWriter, Lines
 from porter.sizes.polynomial import Integer, Poly, sym
 
@@ -47,6 +49,18 @@ class Total(Schedule):
             return False
         return all(known_bounds(r) for r in reductions(s.body))
 
+    def precedes(self, stage: ir.Stage, s: ir.Write, around: Around) -> ir.Stage | None:
+        """What stores an operand of the total, over the same domain: each thread folds the
+        elements that it stores."""
+        axes = reductions(s.body)[0].axes
+        stored = {a.buffer for a in accesses(stage.body) if a.write}
+        if not same_extents(stage.axes, axes) or not stored & loaded(*reductions(s.body)):
+            return None
+        moved = onto_rows(axes, stage)
+        assert isinstance(moved, ir.Stage)
+        follows = _from_nothing(s) and _follows(moved, s, around)
+        return moved if _is_map(moved) and follows else None
+
     def absorb(self, kernel: Kernel, s: ir.Stmt, around: Around) -> Kernel | None:
         """A total over the same domain that needs nothing of this one, and what one thread
         computes from the results."""
@@ -54,7 +68,11 @@ class Total(Schedule):
             return replace(kernel, steps=(*kernel.steps, s))
         if not isinstance(s, ir.Write) or s.schedule is not self:
             return None
-        stored = {a.buffer for a in accesses(kernel.statements) if a.write}
+        first = _first(kernel)
+        if not all(_follows(stage, s, around) for stage in first):
+            return None
+        late = [x for x in kernel.parts if isinstance(x, ir.Stage) and x not in first]
+        stored = {a.buffer for x in late for a in accesses(x.body) if a.write}
         results = around.aliases.with_others({*(f.name for f in kernel.folds), *stored})
         mine = [r for _, r in kernel.folds[0].reductions]
         if not all(same_extents(r.axes, mine[0].axes) for r in [*mine, *reductions(s.body)]):
@@ -62,6 +80,8 @@ class Total(Schedule):
         found: Fold | None = fold_of(s, around.context)
         if {a.buffer for a in accesses((s,))} & results:
             found = _argument(kernel, s, results, around)
+        elif first and not _from_nothing(s):
+            return None
         return None if found is None else replace(kernel, steps=(*kernel.steps, found))
 
     def in_one_block(self, kernel: Kernel, loops: frozenset[str]) -> tuple[BlockStep, ...] | None:
@@ -91,7 +111,7 @@ class Total(Schedule):
         """The folds of parts, and those of the results with what is stored of them."""
         parts = [replace(f, value=ir.Local(f.reductions[0][0], f.reductions[0][1].dtype),
                          store=None) for f in kernel.folds]  # fmt: skip
-        w = writers.writer(replace(kernel, steps=tuple(parts)))
+        w = writers.writer(replace(kernel, steps=(*_first(kernel), *parts)))
         shared = scratch(w, kernel)
         partial: dict[str, ir.Buffer] = {}
         several = len(_widest(kernel)) > 1
@@ -117,6 +137,55 @@ class Total(Schedule):
                 "partials": [(name, b.name) for name, b in partial.items()],
                 "last": final, "last_scratch": joined, "last_passes": last_passes,
                 "stores": stores}  # fmt: skip
+
+
+def _first(kernel: Kernel) -> tuple[ir.Stage, ...]:
+    """What each thread stores before it folds that."""
+    return tuple(s for s in kernel.parts if isinstance(s, ir.Stage) and s.axes)
+
+
+def _is_map(stage: ir.Stage) -> bool:
+    """Whether threads do a little and store, each its own elements."""
+    writes = [x for x in statements(stage.body) if isinstance(x, ir.Write)]
+    return (
+        is_simple(stage)
+        and not jumps(stage.body)
+        and not any(x.combine or x.checked or x.axes or has_data(x.index) for x in writes)
+        and not any(x.origin.late for x in writes)
+        and not any(isinstance(e, (ir.Reduce, ir.Draw)) for e in nodes_of(stage))
+    )
+
+
+def _from_nothing(s: ir.Write) -> bool:
+    """Whether the folds start from no element: another thread may not have stored that yet."""
+    return all(r.op not in ("max", "min") or r.dtype.kind == "f" for r in reductions(s.body))
+
+
+def _follows(stage: ir.Stage, s: ir.Write, around: Around) -> bool:
+    """Whether a thread that has done this for its elements may fold them: of what the stage
+    stores, it reads its own elements alone."""
+    found = reductions(s.body)
+    if not all(same_extents(r.axes, stage.axes) for r in found):
+        return False
+    folds = [ir.Let("", onto(stage.axes, r), s.origin) for r in found]
+    last = rewrite(s.body, lambda e: ir.Const(0, e.dtype) if isinstance(e, ir.Reduce) else None)
+    aliases = around.aliases
+    # the host tells arguments apart that the iterations of a user's loop may meet in
+    looped = s.origin.construct is ir.Construct.FOR
+    for x in accesses(stage.body):
+        arguments = bool(aliases.arguments(x.buffer))
+        if arguments and looped:
+            return False
+        for y in accesses((*folds, replace(s, body=last))):
+            if x.buffer == y.buffer:
+                own = not y.write and loaded(last).isdisjoint({y.buffer})
+                if (x.write or y.write) and not (own and same_row(stage.axes, x, y)):
+                    return False
+            elif (x.write or y.write) and (
+                aliases.meet(x.buffer, y.buffer) or (arguments and aliases.arguments(y.buffer))
+            ):
+                return False
+    return True
 
 
 def _argument(kernel: Kernel, s: ir.Write, results: Collection[str], around: Around) -> Fold | None:
@@ -149,17 +218,20 @@ def _over_grid(
     Folds over one domain share the pass over it.
     """
     groups = over_domains(items(kernel.folds))
+    first = [s for stage in _first(kernel) for s in stage.body]
     passes: list[dict[str, object]] = []
     with w.inside():
         domains = [group[0].r.axes for group in groups]
         positions, turns = over_grid(w, domains, len(grouped(_widest(kernel))))
         for group, own in zip(groups, turns, strict=True):
+            with w.slot() as stores:
+                w.block(first)
             parts = [part(w, item) for item in group]
             # the place of an extreme may start from a bound of the loop
             parts[0] = replace(parts[0], before=Lines([*parts[0].before, *own.before]))
             passes.append({
                 "parts": parts, "joins": joins(w, group, group, shared),
-                "turns": own, "terms": terms_of(w, group),
+                "turns": own, "terms": Lines([*stores, *terms_of(w, group)]),
             })  # fmt: skip
             for item in group:
                 given = w.gives(f"{item.name}_partial", item.r.dtype)
@@ -187,4 +259,5 @@ def _over_partials(kernel: Kernel, partial: Mapping[str, ir.Buffer]) -> Kernel:
         return replace(step, name=f"{step.name}_value", reductions=reductions)
 
     name = f"{kernel.name}_finish"
-    return replace(kernel, name=name, axes=(), steps=tuple(map(last, kernel.steps)))
+    steps = [last(s) for s in kernel.steps if s not in _first(kernel)]
+    return replace(kernel, name=name, axes=(), steps=tuple(steps))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,17 +13,18 @@ from porter.codegen.module.host_form import HostForm, with_host_form
 from porter.codegen.module.marks import (
     FLOATS,
     dtypes_of,
+    plain_of,
     real_of,
     rule_of,
     with_signatures,
 )
 from porter.codegen.module.module import FunctionText, function_text
 from porter.codegen.module.variants import Variant, dispatcher
+from porter.convert.again import Again, How
 from porter.convert.attempt import (
     assumable,
     assumptions,
     differing,
-    exact,
     for_elements,
     front_end,
     method_apart,
@@ -38,7 +38,7 @@ from porter.convert.served.numbers import reals
 from porter.convert.served.numbers_alone import host_form
 from porter.convert.served.promotion import Question, conversions
 from porter.convert.served.siblings import Sibling, by_size, fewest, groups_of, siblings_of
-from porter.convert.served.strides import Served, broadcast_name, served
+from porter.convert.served.strides import Served, broadcast_name
 from porter.convert.served.variants import (
     MOST_ASSUMED,
     Made,
@@ -51,7 +51,6 @@ from porter.dtypes.conversions import Conversions, shared
 from porter.dtypes.dtype import DType
 from porter.inference.signature import ufunc_signatures
 from porter.inference.types import ParameterType
-from porter.lowering.program import build
 from porter.resolve.attributes import parameters_of
 from porter.resolve.globals import Globals
 from porter.schedule.nodes import Plan, items_of
@@ -147,6 +146,11 @@ class Converted:
                 filled[dtypes_of(name)] += f'", "{rule if len(group) == 1 else "together"}'
             filled[rule_of(group[0])] = f', rule="{rule}"' if rule else ""
         filled[FLOATS] = ", floats=True" if self.conversions.floats else ""
+        named = self._served_as_integers
+        for names in self.plan.numbers.python:
+            filled[plain_of(names)] = f', names="{" ".join(names)}"' if named else ""
+        if named and "_plain" in needs.helpers:
+            needs = replace(needs, helpers={*needs.helpers, "_no_integers"})
         numbers = [q.name for p in self.program.parameters for q in (p, *p.items)]
         filled |= {real_of(n): self._kind_of(n) for n in numbers}
         if self.reals:
@@ -156,6 +160,18 @@ class Converted:
             every = self._each_dtype(allowed)
             parts = tuple(with_signatures(part, every) for part in parts)
         return replace(self.blank, parts=parts, needs=needs)
+
+    @property
+    def _served_as_integers(self) -> bool:
+        """Whether kernels for floats serve arrays of integers, too.
+
+        Python's integers have no bounds: they are no elements of such arrays.
+        """
+        own = dict(self.own)
+        return any(
+            DType(own[s.names[0]]).kind == "f" and DType(s.dtype).kind in "biu"
+            for s in self.siblings
+        )
 
     def _allowed(self) -> dict[str, list[str]]:
         """The dtypes that each array may have."""
@@ -281,7 +297,7 @@ def convert_function(
         first = given_types[0] if given_types else None
         types, program, planned = front_end(function, first, scope, target.schedules)
         target.check(planned)
-        how = _How(scope, target, bool(program.kept), siblings, casts)
+        how = How(scope, target, bool(program.kept), siblings, casts)
         made = how.served(function, types, program, planned)
         converted = _converted(function, made, how, given_types is not None)
         if not may_vary(function, target) or (given_types is not None and len(given_types) == 1):
@@ -305,7 +321,7 @@ def _called(function: FunctionSource, converted: Converted) -> Converted:
     return replace(converted, called=called)
 
 
-def _of_integers(function: FunctionSource, first: Converted, how: _How) -> Iterator[Made]:
+def _of_integers(function: FunctionSource, first: Converted, how: How) -> Iterator[Made]:
     """A form for integers that the first one neither takes nor converts, if they are likely."""
     whole = [n for s in first.siblings if DType(s.dtype).kind in "iu" for n in s.names]
     served = {*first.conversions.names, *whole}
@@ -317,11 +333,11 @@ def _of_integers(function: FunctionSource, first: Converted, how: _How) -> Itera
             return
 
 
-def _converted(function: FunctionSource, made: Made, how: _How, told: bool) -> Converted:
+def _converted(function: FunctionSource, made: Made, how: How, told: bool) -> Converted:
     """One form of a function, as if it were the only one."""
     types, program, planned = made.types, made.program, made.plan
     text = function_text(planned, how.target)
-    again = _Again(how, made.served) if how.siblings else None
+    again = Again(how, made.served) if how.siblings else None
     groups = groups_of(function, types, planned)
     accepted = Conversions()
     kinds: Mapping[tuple[str, ...], tuple[str, ...]] = {}
@@ -356,7 +372,7 @@ def _converted(function: FunctionSource, made: Made, how: _How, told: bool) -> C
     )  # fmt: skip
 
 
-def _raising(planned: Plan, how: _How) -> FunctionText | None:
+def _raising(planned: Plan, how: How) -> FunctionText | None:
     """The text that raises where an axis broadcasts, if other kernels serve such calls."""
     if not planned.broadcast:
         return None
@@ -364,7 +380,7 @@ def _raising(planned: Plan, how: _How) -> FunctionText | None:
 
 
 def _with_forms(
-    function: FunctionSource, first: Converted, forms: Sequence[Made], how: _How
+    function: FunctionSource, first: Converted, forms: Sequence[Made], how: How
 ) -> Converted:
     """The function with all its forms, if there are several."""
     made_of = [(m, first if m is forms[0] else _converted(function, m, how, True)) for m in forms]
@@ -391,7 +407,7 @@ def _with_forms(
     return replace(first, conversions=every, variants=tuple(parts))
 
 
-def _named(one: Converted, made: Served, program: ir.Program, how: _How) -> Converted:
+def _named(one: Converted, made: Served, program: ir.Program, how: How) -> Converted:
     """The same under the name of a program."""
     private = made.again(program, how.target.schedules)
     text, raising = function_text(private, how.target), _raising(private, how)
@@ -416,79 +432,6 @@ def _filled(part: str, texts: dict[str, str]) -> str:
     for mark, text in texts.items():
         part = part.replace(mark, text)
     return part
-
-
-@dataclass(frozen=True)
-class _How:
-    """How a function is converted, whatever its types; `partial` keeps statements on the host."""
-
-    scope: Globals
-    target: Target
-    partial: bool
-    siblings: bool
-    casts: Casts | None = None
-
-    def served(
-        self, function: FunctionSource, types: tuple[ParameterType, ...], program: ir.Program,
-        planned: Plan,
-    ) -> Made:  # fmt: skip
-        """A form of the function, with the ranks and the axes of size 1 that its kernels serve."""
-        if self.target.chunked:
-            # what the host cannot broadcast raises: chunks have no strides
-            return Made(types, Served(program, planned))
-        schedules, alone = self.target.schedules, not may_vary(function, self.target)
-        return Made(types, served(function, types, self.scope, program, planned, schedules, alone))
-
-    def exact(self, function: FunctionSource, types: Sequence[ParameterType]) -> Made | None:
-        """The form for these very types; None where they are refused."""
-        found = exact(function, types, self.scope, self.partial, self.target.schedules)
-        return None if found is None else self.served(function, *found)
-
-
-@dataclass(frozen=True)
-class _Again:
-    """A form of a function, to convert it again for other types."""
-
-    how: _How
-    served: Served
-
-    def program(
-        self, function: FunctionSource, types: Sequence[ParameterType]
-    ) -> ir.Program | None:
-        """The array program for these types; None where they are refused."""
-        how, made = self.how, self.served
-        try:
-            grow = not made.loose  # as `strides` builds what has them
-            other = build(function, types, how.scope, how.partial, grow=grow, loose=made.names)
-            # what serves broadcast axes is a private function
-            return replace(other, name=made.program.name, docstring=made.program.docstring)
-        except (Refusal, RecursionError):
-            return None
-        except Exception:
-            if os.environ.get("PORTER_DEBUG"):
-                raise
-            return None  # an error of porter's own: the types that were asked for do without
-
-    def planned(self, program: ir.Program) -> Plan:
-        """The plan of such a program."""
-        return self.served.again(program, self.how.target.schedules)
-
-    def text(
-        self, function: FunctionSource, types: Sequence[ParameterType]
-    ) -> tuple[object, ...] | None:
-        """What identifies the text for these types; None where they are refused."""
-        program = self.program(function, types)
-        if program is None:
-            return None
-        try:
-            planned = self.planned(program)
-            return function_text(planned, self.how.target).key()
-        except (Refusal, RecursionError):
-            return None
-        except Exception:
-            if os.environ.get("PORTER_DEBUG"):
-                raise
-            return None  # an error of porter's own: the types that were asked for do without
 
 
 __all__ = ["Converted", "Diagnostic", "convert_function", "front_end"]

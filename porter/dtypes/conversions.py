@@ -12,16 +12,30 @@ WORDS = {
     "wide": "integers of 32 and 64 bits",
     "exact": "int32 and int64",
 }
+#: the kinds of narrower dtypes, as NumPy's letters, and what both are then
+NARROW = {"": (), "i": ("int16", "int8"), "iu": ("int16", "int8", "uint8"),
+          "iub": ("int16", "int8", "uint8", "bool")}  # fmt: skip
+_WITH_NARROW = {
+    ("wide", "i"): "signed integers, and unsigned ones of 32 and 64 bits",
+    ("wide", "iu"): "integers",
+    ("exact", "i"): "signed integers",
+    ("exact", "iu"): "signed integers, and unsigned ones of 8 and 16 bits",
+    ("exact", "iub"): "bools, signed integers, and unsigned ones of 8 and 16 bits",
+}
 #: integers up to here are exact in float64
 LARGEST = 2**53
 _TEXT = re.compile(
     r"(?P<names>[^ ]+(?:, [^ ]+)*): (?:"
-    r"(?P<kind>integers and bools|integers of 32 and 64 bits|int32 and int64)"
+    rf"(?P<kind>{'|'.join(sorted((*WORDS.values(), *_WITH_NARROW.values()), key=len)[::-1])})"
     r"(?P<exact> whose largest value n keeps (?:(?P<own>\d+) \* )?n(?:\*\*(?P<power>\d+))? within"
     r" the dtype and(?P<other> (?:(?P<factor>\d+) \* )?n(?:\*\*\d+)?)? within 2\*\*53)?"
     r"(?P<floats> beside numbers that are floats)?(?P<beside> beside arrays of floats)?"
     r"|(?P<mixed>float32 beside float64)) become float64(?: .*)?$"
 )
+
+
+_KINDS = {text: (kind, "") for kind, text in WORDS.items()}
+_KINDS |= {text: known for known, text in _WITH_NARROW.items()}
 
 
 @dataclass(frozen=True)
@@ -30,20 +44,26 @@ class Integers:
 
     `kind` is a word of `WORDS`.  With `exact` NumPy computes some integers first; they are the
     same in float64 as long as `own * n**power` fits in their dtype, and `factor * n**power` is
-    exact in float64.
+    exact in float64.  `narrow` are the kinds of 8 and 16 bits to which the same applies.
     """
 
     kind: str
     own: int = 1
     factor: int = 1
     power: int = 1
+    narrow: str = ""
 
     @property
     def word(self) -> str:
         """What the checks of the host function are told."""
-        return (
-            f"exact({self.own}, {self.factor}, {self.power})" if self.kind == "exact" else self.kind
-        )
+        exact = f"exact({self.own}, {self.factor}, {self.power})"
+        more = f"+{self.narrow}" if self.narrow else ""
+        return f"{exact if self.kind == 'exact' else self.kind}{more}"
+
+    @property
+    def said(self) -> str:
+        """Which dtypes they are, as the header has it."""
+        return _WITH_NARROW.get((self.kind, self.narrow), WORDS[self.kind])
 
     def times(self, factor: int) -> str:
         """`factor * n**power`, as people write it."""
@@ -54,9 +74,13 @@ class Integers:
     @property
     def most(self) -> int:
         """The largest int32 that may be given."""
+        return self.most_of(2**31 - 1)
+
+    def most_of(self, limit: int) -> int:
+        """The largest integer that may be given, of a dtype that goes up to a limit."""
         if self.kind != "exact":
-            return 2**31 - 1
-        found = min((2**31 - 1) / self.own, 2**53 / self.factor) ** (1 / self.power)
+            return limit
+        found = min(limit / self.own, 2**53 / self.factor) ** (1 / self.power)
         return int(found * (1 - 1e-9))
 
 
@@ -100,7 +124,7 @@ class Conversions:
         """What the header says."""
         found = []
         if self.names:
-            what = WORDS[self.integers.kind]
+            what = self.integers.said
             if self.integers.kind == "exact":
                 i = self.integers
                 exact = f" {i.times(i.factor)}" if i.factor != i.own else ""
@@ -128,11 +152,11 @@ class Conversions:
             if found["mixed"]:
                 mixed.append(group)
                 continue
-            kind = next(k for k, text in WORDS.items() if text == found["kind"])
+            kind, narrow = _KINDS[found["kind"]]
             names, floats, beside = group, bool(found["floats"]), bool(found["beside"])
             same = "factor" if found["other"] else "own"
-            numbers = [int(found[k] or 1) for k in ("own", same, "power")]
-            integers = Integers(kind, *numbers)
+            own, factor, power = (int(found[k] or 1) for k in ("own", same, "power"))
+            integers = Integers(kind, own, factor, power, narrow)
         return Conversions(names, integers, tuple(mixed), floats, beside)
 
 
@@ -159,6 +183,8 @@ def shared(parts: Sequence[tuple[Conversions, Collection[str]]]) -> Conversions:
     )
     if kind == "exact" and factor * 2**power > LARGEST:
         names = ()
+    narrow = min(("iub" if r.kind == "integers" else r.narrow for r in rules), key=len, default="")
+    narrow = {"integers": "", "wide": narrow.removesuffix("b")}.get(kind, narrow)
     return Conversions(
-        names, Integers(kind, own, factor, power), mixed, any(c.floats for c in found)
+        names, Integers(kind, own, factor, power, narrow), mixed, any(c.floats for c in found)
     )

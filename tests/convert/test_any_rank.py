@@ -19,7 +19,7 @@ HEAD = "import numpy as np\n\n\n"
 def test_of_a_line_they_are_of_one_dimension(shell: Shell, body: str) -> None:
     shell.write("f.py", f"{HEAD}def f(x):\n    return {body}\n")
     assert shell.convert("f.py", "--no-verify", "--signature", "float64[:]", "-o", "-") == 0
-    assert "accepts f: x: array of 1 dimension, float32 or float64" in shell.out
+    assert "accepts f: x: array of 1 dimension, " in shell.out
 
 
 @pytest.mark.parametrize("body", ["x * 2", "np.where(x > 0, x, 0)", "np.hstack((x,))", "x[:] - 1"])

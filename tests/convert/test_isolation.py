@@ -122,12 +122,12 @@ def test_verification_that_breaks_is_that_function_s(
 def test_another_type_that_breaks_is_not_served(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from porter.convert import function as convert
+    from porter.convert import again as convert
 
     whole = convert.build
 
     def build(function: Any, types: Any, *rest: Any, **named: Any) -> Any:
-        if types[0].dtype.name == "float32":
+        if types[0].dtype.name != "float64":
             raise KeyError("lost")
         return whole(function, types, *rest, **named)
 

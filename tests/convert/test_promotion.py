@@ -35,17 +35,29 @@ def integers(body: str, signature: str = X) -> str:
         ("return np.sin(x)", "x: wide"),
         ("return np.sqrt(x ** 2 + 1)", "x: exact(2, 2, 2)"),
         ("return np.exp(x - x.max())", "x: exact(2, 2, 1)"),
-        ("return np.exp(np.cumsum(x))", "x: exact(1, 2147483648, 1)"),
-        ("return np.sqrt((x * x).sum())", "x: exact(1, 2147483648, 2)"),
+        ("return np.exp(np.cumsum(x))", "x: exact(1, 2147483648, 1)+i"),
+        ("return np.sqrt((x * x).sum())", "x: exact(1, 2147483648, 2)+i"),
         # the sign of a zero is not seen, an integer is no NaN
-        ("return np.where(-x * 2.0 > 0.5, 1.0, 2.0)", "x: exact(1, 1, 1)"),
+        ("return np.where(-x * 2.0 > 0.5, 1.0, 2.0)", "x: exact(1, 1, 1)+i"),
+        ("return 1 / (1.5 + (-x) * 0.5)", "x: exact(1, 1, 1)+i"),
+        ("return np.cos(-x * 0.5) + 2.0 / x", "x: exact(1, 1, 1)+i"),
+        ("return np.exp(-x)", "x: exact(1, 1, 1)"),
+        ("return (-x) * 0.5 + (x - x)", ""),
+        # narrow integers, as long as NumPy computes them in float64, or they do not wrap before
+        ("return (x * x + x) * 0.5", "x: exact(2, 2, 2)+iu"),
+        ("return (x - 3) * 0.5", "x: exact(4, 4, 1)+i"),
+        ("return np.maximum(x, 1) * 0.5", "x: exact(1, 1, 1)+iub"),
+        ("return np.sign(x) * 0.5", "x: wide+i"),
+        # a part of complex numbers
+        ("return x + 0.5j", "x: integers"),
+        ("return np.exp(-2j * x)", "x: integers"),
         ("return np.abs(np.sqrt(-x) - 0.5)", "x: exact(1, 1, 1)"),
         ("return np.signbit(x)", "x: integers"),
         ("return np.where(np.isnan(x), 0.0, x * 0.5)", "x: integers"),
         ("return np.signbit(-x)", ""),
         # variables of integers
         ("a, b = x\n    return np.array([a * 0.5, b / 3])", "x: integers"),
-        ("a, b = x\n    return np.array([a * 0.5, b * 2])", "x: exact(2, 2, 1)"),
+        ("a, b = x\n    return np.array([a * 0.5, b * 2])", "x: exact(2, 2, 1)+iub"),
         ("a, b = x\n    return np.array([a * 0.5, b * -2])", ""),
         ("a = x[0]\n    for k in range(2):\n        a = a + x[k]\n    return x * 0.5 * a", ""),
         # results of integers
@@ -159,18 +171,28 @@ def test_a_default_that_is_an_integer(body: str, default: str, type_: str) -> No
 @pytest.mark.parametrize(
     ("body", "signature", "served", "rule"),
     [
-        ("return np.roll(x, 1)", X, "uint8 int32 int64 float32 float64", ""),
-        ("return np.cross(x, y)", XY, "int64 float32 float64", "x y beside int64: integers mixed"),
+        ("return np.roll(x, 1)", X, "int8 uint8 int32 int64 float32 float64", ""),
+        (
+            "return np.cross(x, y)",
+            XY,
+            "int8 uint8 int32 int64 float32 float64",
+            "x y beside int64,int32,uint8,int8: integers mixed",
+        ),
         # x alone decides the dtype of the result
         (
             "m = x > y[0]\n    return x[m]",
             XY,
-            "uint8 int32 int64 float32 float64",
-            "y beside int64,int32,uint8: integers",
+            "int8 uint8 int32 int64 float32 float64",
+            "y beside int64,int32,uint8,int8: integers",
         ),
+        # numbers that are spelled as those of floats are; what is stored wraps around there
+        ("return x * 2", X, "int8 uint8 int32 int64 float32 float64", ""),
+        ("return x * x + 1", X, "int8 uint8 int32 int64 float32 float64", ""),
+        ("return np.maximum(0, x)", X, "int8 uint8 int32 int64 float32 float64", ""),
+        ("a = x + 1\n    return a * a", X, "int64 float32 float64", ""),
         # a result of floats, whichever they are; another text; a number that may be a float
         ("return x * 0.5", X, "float32 float64", ""),
-        ("return x * 2", X, "float32 float64", ""),
+        ("return x * 2 + 0.5", X, "float32 float64", ""),
         ("return x[x > s]", f"{X}, float64", "float32 float64", ""),
     ],
 )

@@ -20,6 +20,16 @@ from porter.dtypes.conversions import Conversions, Integers
             " 2**53 become float64 (a pass over the array)",
         ),
         (
+            Conversions(("x",), Integers("wide", narrow="iu")),
+            "x: integers become float64 (a pass over the array)",
+        ),
+        (
+            Conversions(("x",), Integers("exact", 1, 1, 2, "iub"), beside=True),
+            "x: bools, signed integers, and unsigned ones of 8 and 16 bits whose largest value n"
+            " keeps n**2 within the dtype and within 2**53 beside arrays of floats become float64"
+            " (a pass over the array)",
+        ),
+        (
             Conversions(("x",), Integers("exact", 1, 2**31, 2)),
             "x: int32 and int64 whose largest value n keeps n**2 within the dtype and"
             " 2147483648 * n**2 within 2**53 become float64 (a pass over the array)",

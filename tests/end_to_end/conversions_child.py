@@ -17,7 +17,19 @@ from typing import Any
 
 import numpy as np
 
-DTYPES = ("float64", "float32", "int64", "int32", "int16", "uint8", "uint64", "bool", "list", "0-d")
+DTYPES = (
+    "float64",
+    "float32",
+    "int64",
+    "int32",
+    "int16",
+    "int8",
+    "uint8",
+    "uint64",
+    "bool",
+    "list",
+    "0-d",
+)
 
 
 def loaded(path: str, name: str) -> Any:

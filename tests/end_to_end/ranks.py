@@ -1,12 +1,14 @@
 """Calls with other ranks and axes of size 1 than a function was converted for, beside NumPy.
 
-    python -m tests.end_to_end.ranks PATTERN ... [--all] [--kinds] [--part K/N]
+    python -m tests.end_to_end.ranks PATTERN ... [--all] [--kinds] [--cures] [--part K/N]
 
 PATTERN is a part of a corpus case's name.  Prints a JSON line for each function that takes any
 rank (with --all, for every one): its calls, those that are wrong or refused, and how many it takes
 more than the original.  With --kinds,
-integers, bools, lists, numbers and arrays of mixed widths follow.  Needs NUMBA_ENABLE_CUDASIM=1
-before Numba is imported.
+integers, bools, lists, numbers and arrays of mixed widths follow; with --cures, what a refusal
+says to do is done.  A summary for elementwise functions and examples, and one for the rest, goes
+to stderr (`tests.end_to_end.refusals` adds up those of several parts).  Needs
+NUMBA_ENABLE_CUDASIM=1 before Numba is imported.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -28,6 +31,7 @@ from porter.resolve.globals import Globals
 from porter.schedule.elementwise import is_elementwise
 from porter.source.module import SourceModule
 from tests.corpus.check import compare
+from tests.end_to_end.refusals import cured, summary
 from tests.programs.calls import arrays_as, numbers_as
 from tests.programs.simulator import SMALL
 
@@ -103,6 +107,13 @@ def loaded(made: Converted) -> Callable[..., Any]:
     return found
 
 
+def group_of(key: str, made: Converted) -> str:
+    """What a function is, as the figures are divided."""
+    if key.startswith("examples/"):
+        return "example"
+    return "elementwise" if is_elementwise(made.plan) else "rest"
+
+
 def converted(source: str, name: str, signature: str | None) -> Converted:
     """A function of a source, converted."""
     module = SourceModule(source, "f.py")
@@ -138,8 +149,9 @@ def judged(
     arguments: Arguments,
     every: bool = False,
     of_kinds: bool = False,
+    cure: Callable[[str], Callable[..., Any]] | None = None,
 ) -> dict[str, Any]:
-    """The calls of one function, by what became of them."""
+    """The calls of one function, by what became of them; `cure` makes it for a signature."""
     names = [p.name for p in made.plan.parameters]
     served = [names.index(n) for n in any_rank(made)]
     if every:
@@ -150,6 +162,8 @@ def judged(
         "more": 0,
         "wrong": [],
         "refused": [],
+        "after": [],
+        "names": names,
     }
     function = loaded(made)
     calls = [*ranks(arguments, [i for i in served if i < len(arguments)])]
@@ -169,7 +183,21 @@ def judged(
         elif found:
             strict = found.startswith(("raises ValueError", "raises TypeError"))
             result["refused" if strict else "wrong"].append(f"{what}: {found}")
+            if strict:
+                text = _message(function, given)
+                result["refused"][-1] = f"{what}: {text}"
+                after = "" if cure is None else cured(text, names, given, original, function, cure)
+                result["after"].append(after)
     return result
+
+
+def _message(function: Callable[..., Any], given: Arguments) -> str:
+    """The whole text of the error that a call raises."""
+    try:
+        function(*copy.deepcopy(given))
+    except (TypeError, ValueError) as e:
+        return f"raises {type(e).__name__}: {e}"
+    raise AssertionError("the second call of the same arguments is taken")
 
 
 def _of_arrays(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -189,20 +217,25 @@ def main() -> None:
     place = words.index("--part") if "--part" in words else len(words)
     part, of = (int(n) for n in (words[place + 1] if words[place:] else "0/1").split("/"))
     patterns = [a for a in words[:place] if not a.startswith("-")]
+    done = []
     for number, (key, case) in enumerate(CASES.items()):
         chosen = not patterns or any(p in key for p in patterns)
         if not chosen or case.serial or case.refused or number % of != part:
             continue
-        name = key.partition(":")[2]
+        name, source = key.partition(":")[2], source_of(key).read_text("utf-8")
         try:
-            made = converted(source_of(key).read_text("utf-8"), name, case.signature)
+            made = converted(source, name, case.signature)
         except Refusal:
             continue
         if any_rank(made) or "--all" in sys.argv:
             arguments = case.make(np.random.default_rng(0), 5)
             call = _spread(original(key)) if name in WITH_VALUES else original(key)
-            found = judged(made, call, arguments, "--all" in sys.argv, "--kinds" in sys.argv)
-            print(json.dumps({"key": key, **found}), flush=True)
+            again = cache(lambda types, of=(source, name): loaded(converted(*of, types)))
+            cure = again if "--cures" in sys.argv else None
+            found = judged(made, call, arguments, "--all" in sys.argv, "--kinds" in sys.argv, cure)
+            done.append({"key": key, "group": group_of(key, made), **found})
+            print(json.dumps(done[-1]), flush=True)
+    print(summary(done), file=sys.stderr)
 
 
 if __name__ == "__main__":

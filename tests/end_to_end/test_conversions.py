@@ -66,12 +66,37 @@ def larger(x, y):
     return np.maximum(x * 0.5, y)
 
 
+def square(x):
+    return x * x + 1
+
+
+def hinge(x, y):
+    return np.maximum(0, x - y * 2)
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def bump(x):
+    return 1.5 / (1 + np.abs(x) * 0.5) * np.sign(x) + np.maximum(x, 2)
+
+
+def shrunk(x, y):
+    return (x - y) * 0.5 + x ** 2 * 0.25
+
+
+def phase(x):
+    return np.exp(-2j * x) + x
+
+
 def angle(x, y):
     return np.arctan2(x, y), np.sqrt(x)
 """
-#: of 100 or 10 calls, so many at least are accepted
+#: of 121 or 11 calls, so many at least are accepted
 ACCEPTED = {"scaled": 10, "wave": 6, "norm": 5, "softened": 6, "inverse": 6, "hypotenuse": 25,
-            "product": 3, "larger": 60, "angle": 3, "more": 3}  # fmt: skip
+            "product": 3, "larger": 60, "angle": 3, "more": 7,
+            "square": 7, "hinge": 7, "sigmoid": 6, "bump": 7, "shrunk": 30, "phase": 9}  # fmt: skip
 
 
 @pytest.mark.long

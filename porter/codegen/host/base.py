@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from functools import cached_property
 
 from porter import ir
@@ -21,8 +22,9 @@ from porter.target.base import Call, Target
 class Naming:
     """The names that a host function uses: for dtypes of arguments, and for their device arrays."""
 
-    def __init__(self, plan: Plan, prefix: str) -> None:
+    def __init__(self, plan: Plan, prefix: str, like_floats: Set[str] = frozenset()) -> None:
         self.plan = plan
+        self.like_floats = like_floats  # arguments whose dtypes are called what those of floats are
         self.used = {q.name for p in plan.parameters for q in (p, *p.items)}
         self.types: dict[str, str] = {}
         self.device = {p.name: prefix + p.name for p in plan.parameters if p.ndim is not None}
@@ -40,7 +42,8 @@ class Naming:
         """The host's name of a parameter's dtype."""
         if root not in self.types:
             kind = self.plan.buffers[root].dtype.kind
-            self.types[root] = self.free("T" if kind == "f" else "I")
+            floats = kind == "f" or root in self.like_floats
+            self.types[root] = self.free("T" if floats else "I")
         return self.types[root]
 
     def free(self, name: str) -> str:
@@ -85,7 +88,7 @@ class HostBase:
         self.texts = texts
         self.needs = needs
         self.target = target
-        self.naming = Naming(plan, target.prefix)
+        self.naming = Naming(plan, target.prefix, needs.like_floats)
         self.host = HostText(needs, self.naming.type_of, {})
         self.host.on_host = self.on_host
         self.out = Lines()

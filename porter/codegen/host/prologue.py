@@ -10,7 +10,7 @@ from porter.analyses.testable import needed
 from porter.codegen.host.head import own_keywords
 from porter.codegen.host.leading import settled
 from porter.codegen.host.pipeline import Pipeline
-from porter.codegen.module.marks import FLOATS, dtypes_of, real_of, rule_of
+from porter.codegen.module.marks import FLOATS, dtypes_of, plain_of, real_of, rule_of
 from porter.codegen.style.atoms import in_fstring
 from porter.ir.ops import SHOWN
 from porter.ir.walk import walk
@@ -139,7 +139,7 @@ class Prologue(Pipeline):
             self.emit(f'    raise TypeError(f"{kind} computes otherwise than an array: {cure}")')
         for names, plain in self.naming.plain.items() if not self.plan.items_of_lists else ():
             self._needs("_plain")
-            self.emit(f"{plain} = _plain({', '.join(names)})")
+            self.emit(f"{plain} = _plain({', '.join(names)}{plain_of(names)})")
 
     def _given(self) -> str:
         """The arguments as they are given, for a function that serves them instead."""

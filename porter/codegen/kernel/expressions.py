@@ -25,6 +25,7 @@ from porter.codegen.spell import (
     WHOLE,
     parenthesised,
 )
+from porter.dtypes.conversions import LARGEST
 from porter.dtypes.dtype import DType
 from porter.ir.scalars import part_of
 from porter.ir.walk import walk
@@ -102,6 +103,8 @@ class ExpressionWriter(SizeWriter):
         if isinstance(value, bool) or dtype.kind == "b":
             return str(bool(value)), ATOM
         text = self.number(value)
+        if dtype.var in self.needs.like_floats and _is_even(value):
+            text = self.number(float(value.real))
         if dtype.weak or (dtype.var is None and dtype.name in ("float64", "int64", "complex128")):
             return text, UNARY if text.startswith("-") else ATOM
         return f"{self.type_of(dtype)}({text})", ATOM
@@ -262,6 +265,8 @@ class ExpressionWriter(SizeWriter):
     def _wrapped(self, e: ir.Op, made: tuple[str, int]) -> tuple[str, int]:
         """The operation with the cast that makes its result wrap around, where it needs one."""
         text, binds = made
+        if e is self.computed.stored and e.op in _ANY_WIDTH and e.dtype.itemsize < 8:
+            return text, binds
         narrow = (e.dtype.kind in "iu" and e.dtype.itemsize < 8) or e.dtype.name == "uint64"
         if narrow and not e.dtype.weak and e.op in _WIDENING:
             return f"{self.type_of(e.dtype)}({text})", ATOM
@@ -378,6 +383,8 @@ _SHIFTS = {"lshift": "left_shift", "rshift": "right_shift"}
 # what has a helper for complex numbers: Numba's own gives NaN beside what overflows
 _OVERFLOWING = {"exp", "sin", "cos"}
 _RING = {"add", "sub", "mul"}
+#: what has the same low bits in any width
+_ANY_WIDTH = _RING | {"band", "bor", "bxor"}
 _WIDENING = _RING | {"pow", "floordiv", "mod", "lshift", "rshift", "band", "bor", "bxor"}
 
 
@@ -398,6 +405,11 @@ def _is_within(e: ir.Expr, most: int | None) -> bool:
     if e.dtype.kind == "u":
         return most is None or 2 ** (8 * e.dtype.itemsize) - 1 <= most
     return e.dtype.kind == "b"
+
+
+def _is_even(value: complex | float | int) -> bool:
+    """Whether a number is the same as a float."""
+    return isinstance(value, int) and abs(value) <= LARGEST
 
 
 def _is_nonzero(e: ir.Expr) -> bool:

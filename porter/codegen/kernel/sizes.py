@@ -118,7 +118,7 @@ class SizeWriter:
                 source = self._carrier(dtype)
                 if source is None:
                     return self._concrete(dtype)
-                letter = "T" if dtype.kind == "f" else "I"
+                letter = "T" if dtype.kind == "f" or root in self.needs.like_floats else "I"
                 self.head.types[root] = self.fresh(letter)
             return self.head.types[root]
         return self._concrete(dtype)

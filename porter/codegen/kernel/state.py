@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -17,7 +17,10 @@ from porter.support.names import NameSupply
 
 @dataclass
 class Needs:
-    """What the module must provide for the kernels written so far."""
+    """What the module must provide for the kernels written so far.
+
+    The dtypes of the arguments `like_floats` are spelled as those of floats are: `T(1.0)`.
+    """
 
     helpers: set[str] = field(default_factory=set)
     math: set[str] = field(default_factory=set)
@@ -25,6 +28,7 @@ class Needs:
     numba_types: set[str] = field(default_factory=set)
     constants: set[str] = field(default_factory=set)
     imports: set[str] = field(default_factory=set)
+    like_floats: Set[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -192,9 +196,11 @@ class Text:
 class Computed:
     """What variables of a thread hold already: clamped bounds, and folds of this statement.
 
-    `keeps` says whether what is written is one statement, so that its folds hold.
+    `keeps` says whether what is written is one statement, so that its folds hold; `stored` is what
+    an array of its own dtype makes wrap around.
     """
 
     bounds: dict[Atom, str] = field(default_factory=dict)
     results: dict[ir.Reduce, str] = field(default_factory=dict)
     keeps: bool = False
+    stored: ir.Expr | None = None

@@ -309,7 +309,10 @@ class Writer(ExpressionWriter):
         self.comment(s.origin)
         self.array(s.buffer)
         self.head.written.add(s.buffer)
+        if s.combine not in UPDATES and s.body.dtype == self.head.buffers[s.buffer].dtype:
+            self.computed.stored = s.body
         value = self.expr(s.body)
+        self.computed.stored = None
         depth = self.out.indent
         if tests := list(self._out_of_range(s)):
             self.head.errors.add(OUT_OF_BOUNDS)

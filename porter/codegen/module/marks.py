@@ -42,6 +42,11 @@ def real_of(name: str) -> str:
     return f', real="{_SIGN}+{name}{_SIGN}"'
 
 
+def plain_of(names: Sequence[str]) -> str:
+    """The argument that names those of which Python's integers are refused, if they are."""
+    return f', names="{_SIGN}%{" ".join(names)}{_SIGN}"'
+
+
 #: the argument that says that a number may be a float beside integers, or may not
 FLOATS = f', floats="{_SIGN}#{_SIGN}"'
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from jinja2 import Environment
@@ -78,9 +78,14 @@ class FunctionText:
         return (self.parts, sorted(self.needs.helpers), sorted(self.needs.math), self.constants)
 
 
-def function_text(plan: Plan, target: Target = CUDA) -> FunctionText:
-    """The kernels and the host function of one plan."""
-    needs = Needs(imports=set(plan.imports))
+def function_text(
+    plan: Plan, target: Target = CUDA, like_floats: Set[str] = frozenset()
+) -> FunctionText:
+    """The kernels and the host function of one plan.
+
+    The dtypes of the arguments `like_floats` are spelled as those of floats are.
+    """
+    needs = Needs(imports=set(plan.imports), like_floats=like_floats)
     order = [q.name for p in plan.parameters for q in (p.items or (p,))]
     texts = KernelTexts(plan.buffers, order, list(plan.constants), needs, target)
     kind = ChunkedFunction if target.chunked else HostFunction
@@ -250,7 +255,7 @@ def _joined(all_needs: Sequence[Needs], target: Target) -> Needs:
         needs.math |= n.math
         needs.numba_types |= n.numba_types
         needs.imports |= n.imports
-    if needs.helpers & {"_array", "_number", "_integer", "_leading"}:
+    if needs.helpers & {"_array", "_number", "_integer", "_leading", "_no_integers"}:
         needs.helpers.add("_command")
     if needs.helpers & {"_timed", "_moved_there"}:
         needs.imports.add("from contextlib import contextmanager")

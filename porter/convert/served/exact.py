@@ -17,7 +17,9 @@ from porter.sizes.polynomial import Poly
 MOST_SUMMED = 2**31
 _COMPARE = {"lt", "le", "gt", "ge", "eq", "ne"}
 #: what is the same for 0.0 and -0.0
-_UNSIGNED = {*_COMPARE, "abs", "isnan", "isinf", "isfinite"}
+_UNSIGNED = {*_COMPARE, "abs", "isnan", "isinf", "isfinite", "exp", "exp2", "cos", "cosh"}
+#: what makes no integer negative that is not
+_RISING = {"add", "mul", "pow", "pos", "maximum", "minimum"}
 #: what differs in the sign of a zero at most where its operands do
 _SIGNED = {"add", "sub", "mul", "neg", "pos", "sqrt"}
 
@@ -99,6 +101,11 @@ class Exact:
                 if number is None or number.zero:
                     return None
                 return ir.Cast(number.expr, dtype) if dtype.weak else number.expr
+            case ir.Cast(arg, dtype) if dtype.name == "complex128" and arg.dtype.kind in "biu":
+                number = self._number(arg)
+                if number is None or number.zero:
+                    return None
+                return ir.Cast(number.expr, dtype)
             case ir.Op(op, (a, b), dtype) if op in _COMPARE and a.dtype.kind in "biu":
                 left, right = self._number(a), self._number(b)
                 if left is None or right is None:
@@ -117,6 +124,10 @@ class Exact:
                 return ir.Op(op, (number.expr,), dtype)
             case ir.Op(op, args, dtype) if op in _UNSIGNED and args[0].dtype.kind == "f":
                 return ir.Op(op, tuple(map(self._any_zero, args)), dtype)
+            case ir.Op("add" | "sub", args, dtype) if dtype.kind == "f" and any(
+                isinstance(a, ir.Const) and a.value for a in args
+            ):
+                return ir.Op(e.op, tuple(map(self._any_zero, args)), dtype)
         return None
 
     def _any_zero(self, e: ir.Expr) -> ir.Expr:
@@ -128,6 +139,8 @@ class Exact:
                     return ir.Cast(number.expr, dtype) if dtype.weak else number.expr
             case ir.Op(op, args, dtype) if op in _SIGNED and dtype.kind == "f":
                 return ir.Op(op, tuple(map(self._any_zero, args)), dtype)
+            case ir.Op("truediv", (a, b), dtype) if dtype.kind == "f":
+                return ir.Op("truediv", (self._any_zero(a), self._expression(b)), dtype)
         return self._expression(e)
 
     def _need(self, number: Number, dtype: DType) -> None:
@@ -160,7 +173,7 @@ class Exact:
                 return _either(expr, a, b)
             case ir.Reduce():
                 return self._reduced(e)
-            case ir.Op(args=args) if e.dtype.kind == "i":
+            case ir.Op(op, args) if e.dtype.kind == "i" or (e.dtype.kind == "u" and op in _RISING):
                 numbers = [n for n in map(self._number, args) if n is not None]
                 found = _operated(e, numbers) if len(numbers) == len(args) else None
                 if found is not None and (found.factor > LARGEST or found.power > 53):
@@ -207,6 +220,8 @@ def _operated(e: ir.Op, numbers: Sequence[Number]) -> Number | None:
             return replace(found, zero=False)
         case "pos", 1:
             return found
+        case "sign", 1:
+            return replace(found, factor=1, power=0)
         case "add", 2:
             return replace(found, factor=a.factor + b.factor, zero=a.zero and b.zero)
         case "sub", 2:

@@ -15,7 +15,7 @@ from porter.dtypes.conversions import Conversions, shared
 from porter.inference.types import ParameterType
 
 #: what is tried for the only arrays that are not converted, and for each of several
-_ONE, _SEVERAL = ("int64", "int32", "uint8", "bool"), ("int64",)
+_ONE, _SEVERAL = ("int64", "int32", "uint8", "int8", "bool"), ("int64",)
 #: with more of them there are too many mixtures
 MOST_LOOSE = 2
 Groups = Sequence[tuple[str, ...]]
@@ -27,9 +27,9 @@ def other_kinds(
     """The dtypes to try for arrays that must have one dtype, if they are not converted.
 
     A number may be an integer or a float at run time, which decides the dtype of the results: with
-    one, integers are not tried.
+    one, or with items of lists, which Python's integers may be, integers are not tried.
     """
-    if question.plan.numbers.python or any(map(_is_float, question.types)):
+    if question.plan.items_of_lists or any(map(_is_float, question.types)):
         return {}
     types = dict(zip(question.names, question.types, strict=True))
     loose = [g for g in groups if types[g[0]].dtype.kind == "f" and not set(g) <= set(found.names)]

@@ -15,7 +15,7 @@ from itertools import product
 
 from porter import ir
 from porter.convert.served.exact import Exact, Uneven
-from porter.dtypes.conversions import LARGEST, Conversions, Integers, shared
+from porter.dtypes.conversions import LARGEST, NARROW, Conversions, Integers, shared
 from porter.dtypes.dtype import FLOAT64, WEAK_INT, DType
 from porter.inference.types import ParameterType, literal_of
 from porter.ir.rebuild import map_statement
@@ -115,7 +115,9 @@ def _conversions(question: Question, groups: Sequence[Sequence[str]]) -> Convers
     if not free or any(p.conversion for p in question.program.parameters):
         return Conversions()
     names, integers = _integers(question, free)
-    floats = bool(names) and not _beside_integers(question, names, integers)
+    beside = _beside_integers(question, names, integers) if names else integers
+    floats = beside is None
+    integers = beside or integers
     mixed = tuple(
         tuple(g) for g in groups if 1 < len(g) <= MOST_MIXED and set(g) <= free
         and all(_mixes(question, g, m) for m in g)
@@ -185,36 +187,56 @@ def _rule(
         power = max(d for _, d, _ in exact.needs)
         if factor * 2**power > LARGEST:
             return (), Integers("wide")
-        return tuple(chosen), Integers("exact", own, factor, power)
-    for name in ("int16", "int8", "bool"):
-        small, _ = _as_floats(question, dict.fromkeys(chosen, name))
-        if small is None or small.needs:
-            return tuple(chosen), Integers("wide")
-    return tuple(chosen), Integers("integers")
+        rule = Integers("exact", own, factor, power)
+    else:
+        rule = Integers("wide")
+    kinds = [k for k in NARROW if k and _holds(question, chosen, replace(rule, narrow=k))]
+    if rule.kind == "wide" and kinds[-1:] == ["iub"]:
+        return tuple(chosen), Integers("integers")
+    return tuple(chosen), replace(rule, narrow=kinds[-1] if kinds else "")
 
 
-def _beside_integers(question: Question, names: Sequence[str], integers: Integers) -> bool:
-    """Whether the same holds where integers are given for numbers."""
-    if any(t.items and t.dtype.kind == "f" for t in question.types):
+def _holds(question: Question, names: Sequence[str], rule: Integers) -> bool:
+    """Whether integers of the narrow dtypes of a rule are converted by it."""
+    return all(_is_covered(question, names, n, rule) for n in NARROW[rule.narrow])
+
+
+def _is_covered(question: Question, names: Sequence[str], dtype: str, rule: Integers) -> bool:
+    """Whether a program for integers is that for floats, within the bounds of a rule."""
+    exact, _ = _as_floats(question, dict.fromkeys(names, dtype))
+    if exact is None or (exact.needs and rule.kind != "exact"):
         return False
+    return all(
+        c <= (rule.factor if summed else rule.own) and c <= rule.factor and d <= rule.power
+        for c, d, summed in exact.needs
+    )
+
+
+def _beside_integers(
+    question: Question, names: Sequence[str], integers: Integers
+) -> Integers | None:
+    """The rule that holds where integers are given for numbers, too; None where there is none."""
+    if any(t.items and t.dtype.kind == "f" for t in question.types):
+        return None
     if not any(map(_is_number, question.types)):
-        return True
+        return integers
     other = question.with_integers
     if other is None:
-        return False
-    return within(other, names, integers)
+        return None
+    fewer = replace(integers, kind="wide") if integers.kind == "integers" else integers
+    narrower = [replace(fewer, narrow=k) for k in NARROW if len(k) < len(narrow_of(integers))]
+    return next((r for r in (integers, *narrower[::-1]) if within(other, names, r)), None)
+
+
+def narrow_of(integers: Integers) -> str:
+    """The kinds of the narrow dtypes of a rule."""
+    return "iub" if integers.kind == "integers" else integers.narrow
 
 
 def within(question: Question, names: Sequence[str], integers: Integers) -> bool:
     """Whether integers of arrays are converted by a rule in this program, too."""
-    exact, _ = _as_floats(question, dict.fromkeys(names, "int64"))
-    if exact is None or (exact.needs and integers.kind != "exact"):
-        return False
-    return all(
-        c <= (integers.factor if summed else integers.own) and c <= integers.factor
-        and d <= integers.power
-        for c, d, summed in exact.needs
-    )  # fmt: skip
+    narrow = NARROW[narrow_of(integers)]
+    return all(_is_covered(question, names, d, integers) for d in ("int64", *narrow))
 
 
 def _as_floats(

@@ -52,8 +52,9 @@ def siblings_of(
         own = types[members[0]].dtype
         if again is None or planned.buffers[names[members[0]]].dtype.var is None:
             continue
-        for other in (*SIBLINGS[own.kind], *kinds.get(group, ())):
-            if other == own.name:
+        tried = (*SIBLINGS[own.kind], *kinds.get(group, ()))
+        for other in tried:
+            if other == own.name or _is_hopeless(other, own, tried, also, names[members[0]]):
                 continue
             # beside every dtype of the other parameters: int8 and float32 give float32, but
             # int64 and float32 float64, and so do int8 and float64
@@ -62,6 +63,15 @@ def siblings_of(
                 also.append(Sibling(changed[0], tuple(names[k] for k in members), other))
                 served += changed
     return tuple(given.items()), tuple(also)
+
+
+def _is_hopeless(
+    other: str, own: DType, tried: Sequence[str], also: Sequence[Sibling], name: str
+) -> bool:
+    """Whether integers are not served by a text for floats that does not serve int64 either."""
+    wanted = own.kind in "fc" and DType(other).kind in "iu" and other != "int64"
+    served = any(name in s.names and s.dtype == "int64" for s in also)
+    return wanted and "int64" in tried and not served
 
 
 def fewest(own: Sequence[tuple[str, str]], also: Sequence[Sibling]) -> tuple[Sibling, ...]:

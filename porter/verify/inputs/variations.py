@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from porter.dtypes.conversions import Conversions
+from porter.dtypes.conversions import NARROW, Conversions
 from porter.verify.inputs.arguments import Argument, Inputs, Parameter
 from porter.verify.inputs.shapes import symbols
 
@@ -102,6 +102,13 @@ def converted(
         if k >= len(names) and rule.kind != "integers":
             break
         yield f"{dtype} for {name}", _typed(inputs, {name: dtype}, most)
+    for dtype in NARROW[rule.narrow] if names else ():
+        least = rule.most_of(127 if dtype == "bool" else int(np.iinfo(dtype).max))
+        if least:
+            yield (
+                f"{dtype} for {', '.join(names)}",
+                _typed(inputs, dict.fromkeys(names, dtype), least),
+            )
     for group in conversions.mixed:
         for wide in (group[0], group[-1]):
             single = {n: "float32" for n in group if n != wide}

@@ -1,0 +1,100 @@
+"""A function converted again: for other types, in the way of the first ones."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from porter import ir
+from porter.codegen.module.module import function_text
+from porter.convert.attempt import exact
+from porter.convert.casts import Casts
+from porter.convert.served.strides import Served, served
+from porter.convert.served.variants import Made, may_vary
+from porter.diagnostics import Refusal
+from porter.inference.types import ParameterType
+from porter.lowering.program import build
+from porter.resolve.globals import Globals
+from porter.schedule.nodes import Plan
+from porter.source.module import FunctionSource
+from porter.target.base import Target
+
+
+@dataclass(frozen=True)
+class How:
+    """How a function is converted, whatever its types; `partial` keeps statements on the host."""
+
+    scope: Globals
+    target: Target
+    partial: bool
+    siblings: bool
+    casts: Casts | None = None
+
+    def served(
+        self, function: FunctionSource, types: tuple[ParameterType, ...], program: ir.Program,
+        planned: Plan,
+    ) -> Made:  # fmt: skip
+        """A form of the function, with the ranks and the axes of size 1 that its kernels serve."""
+        if self.target.chunked:
+            # what the host cannot broadcast raises: chunks have no strides
+            return Made(types, Served(program, planned))
+        schedules, alone = self.target.schedules, not may_vary(function, self.target)
+        return Made(types, served(function, types, self.scope, program, planned, schedules, alone))
+
+    def exact(self, function: FunctionSource, types: Sequence[ParameterType]) -> Made | None:
+        """The form for these very types; None where they are refused."""
+        found = exact(function, types, self.scope, self.partial, self.target.schedules)
+        return None if found is None else self.served(function, *found)
+
+
+@dataclass(frozen=True)
+class Again:
+    """A form of a function, to convert it again for other types."""
+
+    how: How
+    served: Served
+
+    def program(
+        self, function: FunctionSource, types: Sequence[ParameterType]
+    ) -> ir.Program | None:
+        """The array program for these types; None where they are refused."""
+        how, made = self.how, self.served
+        try:
+            grow = not made.loose  # as `strides` builds what has them
+            other = build(function, types, how.scope, how.partial, grow=grow, loose=made.names)
+            # what serves broadcast axes is a private function
+            return replace(other, name=made.program.name, docstring=made.program.docstring)
+        except (Refusal, RecursionError):
+            return None
+        except Exception:
+            if os.environ.get("PORTER_DEBUG"):
+                raise
+            return None  # an error of porter's own: the types that were asked for do without
+
+    @property
+    def _floats(self) -> frozenset[str]:
+        """The arguments of floats, as which integers in their place are spelled."""
+        buffers = self.served.program.buffers
+        return frozenset(n for n, b in buffers.items() if b.dtype.kind == "f")
+
+    def planned(self, program: ir.Program) -> Plan:
+        """The plan of such a program."""
+        return self.served.again(program, self.how.target.schedules)
+
+    def text(
+        self, function: FunctionSource, types: Sequence[ParameterType]
+    ) -> tuple[object, ...] | None:
+        """What identifies the text for these types; None where they are refused."""
+        program = self.program(function, types)
+        if program is None:
+            return None
+        try:
+            planned = self.planned(program)
+            return function_text(planned, self.how.target, self._floats).key()
+        except (Refusal, RecursionError):
+            return None
+        except Exception:
+            if os.environ.get("PORTER_DEBUG"):
+                raise
+            return None  # an error of porter's own: the types that were asked for do without

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 
 from porter import ir
 from porter.analyses.runtime_broadcast import changed
-from porter.dtypes.dtype import INT64
 from porter.ir.walk import children, statements, walk
 from porter.sizes.polynomial import Dim, Symbol
 
@@ -112,6 +111,22 @@ def fixed_shapes(program: ir.Program) -> bool:
     return any(_arguments(program, name) != arrays for name in results)
 
 
+def own_shapes(program: ir.Program) -> dict[str, tuple[str, ...]]:
+    """The arguments that each result has the shape of, where it is just an expression of some.
+
+    The kernels compute all results for the common shape; what a result has more than its own is
+    repeated.  Empty where some result is no expression.
+    """
+    made = any(isinstance(s, (ir.Alloc, ir.Write)) for s in statements(program.body))
+    if made or program.strict or program.per_element:
+        return {}
+    order = [p.name for p in program.parameters if p.ndim is not None]
+    found = {name: _arguments(program, name) for name in _results(program)}
+    if not all(found.values()) or all(of == set(order) for of in found.values()):
+        return {}
+    return {name: tuple(n for n in order if n in of) for name, of in found.items()}
+
+
 def _results(program: ir.Program) -> list[str]:
     """The returned arrays that are not arguments."""
     return [
@@ -121,19 +136,27 @@ def _results(program: ir.Program) -> list[str]:
 
 
 def _arguments(program: ir.Program, name: str) -> set[str]:
-    """The arguments that a result is computed from; empty if it is not just an expression."""
-    found: set[str] = set()
-    work, bodies = (
-        [name],
-        {s.name: s.body for s in statements(program.body) if isinstance(s, ir.Def)},
-    )
-    while work:
-        at = work.pop()
+    """The arguments that a result is computed from; empty if it is not just an expression.
+
+    What is computed in one of several ways must be of the same arguments in all of them.
+    """
+    bodies: dict[str, list[ir.Expr]] = {}
+    for s in statements(program.body):
+        if isinstance(s, ir.Def):
+            bodies.setdefault(s.name, []).append(s.body)
+    known: dict[str, frozenset[str]] = {}
+
+    def of(at: str) -> frozenset[str]:
         if at in program.buffers and program.buffers[at].parameter:
-            found.add(at)
-        elif at not in bodies:
-            return set()
-        else:
-            work += [e.buffer for e in _all(bodies.pop(at)) if isinstance(e, ir.Load)]
-            bodies[at] = ir.Const(0, INT64)
-    return found
+            return frozenset({at})
+        if at not in known:
+            known[at] = frozenset()  # what is computed from itself is none
+            each = {read(body) for body in bodies.get(at, ())}
+            known[at] = each.pop() if len(each) == 1 else frozenset()
+        return known[at]
+
+    def read(body: ir.Expr) -> frozenset[str]:
+        parts = [of(e.buffer) for e in _all(body) if isinstance(e, ir.Load)]
+        return frozenset().union(*parts) if all(parts) else frozenset()
+
+    return set(of(name))

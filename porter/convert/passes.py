@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from porter import ir
 from porter.analyses.accesses import accesses
-from porter.analyses.broadcast import expandable, fixed_shapes
+from porter.analyses.broadcast import expandable, fixed_shapes, own_shapes
 from porter.analyses.runtime_broadcast import widenable
 from porter.analyses.scans import scan_lines
 from porter.ir.aliasing import Aliases
@@ -148,6 +148,7 @@ def plan(program: ir.Program, schedules: Sequence[Schedule] = ()) -> Plan:
         tuple(context.notes),
         Aliases.of(body, context.buffers),
         tuple(sorted(context.no_alias)),
+        own_shapes=own_shapes(program),
         no_points=program.shared_updates,
         per_element=program.per_element,
         seed=program.seed,

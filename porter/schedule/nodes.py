@@ -106,10 +106,17 @@ class Plan:
     numbers: ForNumbers = ForNumbers()
     # which lists give Python's numbers: of floats and integers ("all"), of "floats", "none" is sure
     items_of_lists: str = ""
+    # where results have shapes of their own: the arguments of each, whose shape it has
+    own_shapes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     no_points: bool = False  # 0-d arrays give something else, and are refused
     per_element: bool = False  # called for the elements of arrays, as a ufunc is
     broadcast: str = ""  # the function that serves calls in which an axis broadcasts
     seed: ir.Expr | None = None  # what the function gives its random numbers to start from
+
+    @property
+    def arrays(self) -> list[str]:
+        """The arguments that are arrays."""
+        return [p.name for p in self.parameters if p.ndim is not None]
 
     @property
     def states(self) -> str:

@@ -65,3 +65,10 @@ def test_no_call_of_another_rank_is_wrong(part: str) -> None:
     found = judged(part)
     assert found
     assert wrong(found) == []
+
+
+@pytest.mark.slow
+def test_results_of_some_arguments_have_their_shape() -> None:
+    found = judged("tricky:compare_nan", "found:shifted_by_numbers", "true_division_of_integers")
+    assert wrong(found) == []
+    assert refused(found) == []

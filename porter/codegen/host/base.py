@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from functools import cached_property
 
 from porter import ir
@@ -31,6 +31,7 @@ class Naming:
         self.mentioned: set[str] = set()  # the arguments whose device array is used
         self.plain: dict[tuple[str, ...], str] = {}  # whether these arguments are Python's numbers
         self.blocks = "most_blocks"  # so many have threads with generators
+        self.shapes: dict[tuple[str, ...], str] = {}  # of these arguments, broadcast
         self.asks_device = False  # whether results depend on where the arguments are
 
     def buffer(self, name: str) -> str:
@@ -105,6 +106,18 @@ class HostBase:
     def elementwise(self) -> bool:
         """Whether the arrays may have any number of dimensions."""
         return is_elementwise(self.plan)
+
+    @cached_property
+    def own_shapes(self) -> Mapping[str, tuple[str, ...]]:
+        """The arguments that each result has the shape of, where it has not that of them all."""
+        known = {} if self.target.chunked or not self.elementwise else self.plan.own_shapes
+        return {n: of for n, of in known.items() if len(of) < len(self.arrays)}
+
+    def own_shape(self, of: tuple[str, ...]) -> str:
+        """The host's name of the shape to which these arguments are broadcast."""
+        if of not in self.naming.shapes:
+            self.naming.shapes[of] = self.naming.take(f"shape_{'_'.join(of)}")
+        return self.naming.shapes[of]
 
     @cached_property
     def overlap(self) -> Overlap:

@@ -280,10 +280,11 @@ class Prologue(Pipeline):
         The array whose shape it is then, '' where they are broadcast.
         """
         target = next((n for n in names if n in self.overlap.written), None)
-        if target is not None and not self.plan.strict:
+        strict = self.plan.strict and not self.own_shapes
+        if target is not None and not strict:
             self.emit(f"shape = {target}.shape")
             return target
-        if len(names) == 1 or self.plan.strict:
+        if len(names) == 1 or strict:
             self.emit(f"shape = {names[0]}.shape")
             for n in names[1:]:
                 self.emit(f"if {n}.shape != shape:")
@@ -294,9 +295,15 @@ class Prologue(Pipeline):
                 text = f"operands could not be broadcast together: {{shape}} and {{{n}.shape}}"
                 self.emit(f'    raise ValueError(f"{text}")')
             return names[0]
-        self.needs.numpy = True
-        self.emit(f"shape = np.broadcast_shapes({', '.join(f'{n}.shape' for n in names)})")
+        self.emit(f"shape = {self._shape_of(names)}")
         return ""
+
+    def _shape_of(self, names: Sequence[str]) -> str:
+        """The shape that arguments are broadcast to."""
+        if len(names) == 1:
+            return f"{names[0]}.shape"
+        self.needs.numpy = True
+        return f"np.broadcast_shapes({', '.join(f'{n}.shape' for n in names)})"
 
     def _met_by(self, name: str) -> str:
         """The dtype of an array that an integer argument is combined with."""
@@ -331,6 +338,8 @@ class Prologue(Pipeline):
                 )
             if n in self.overlap.written or n in self._returned():
                 self.emit(f"whole_{n} = {n}")
+        for of in dict.fromkeys(self.own_shapes.values()):
+            self.emit(f"{self.own_shape(of)} = {self._shape_of(of)}")
         for n in names:
             self.emit(f"{n} = _flat({n}, shape)")
 

@@ -95,6 +95,9 @@ class Results(Leading):
         shape = ", shape" if self.elementwise else self._leading_shape(name, kept)
         if self.elementwise:
             shape += f", {kept}" if kept else ""
+            if name in self.own_shapes:
+                self._needs("_own_part")
+                shape += f", own={self.own_shape(self.own_shapes[name])}"
         elif not (shape or self.plan.buffers[name].shape):
             # a scalar is returned as the element of its buffer, this is an array of no dimensions
             shape += f", keep={kept or True}"

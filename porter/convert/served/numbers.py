@@ -89,7 +89,11 @@ def _served(
         # what is an array or a number as the values say is for neither
         no_points = planned.no_points or (points is None and strong is not None)
         kept = _kept(strong, points, arrays)
-        return replace(planned, numbers=replace(numbers, kept=kept), no_points=no_points)
+        # Python's number has results of its own where arrays stand beside it
+        own = [of for of in planned.own_shapes.values() if len(of) < len(planned.arrays)]
+        alone = tuple(dict.fromkeys(n for of in own for n in of))
+        numbers = replace(numbers, kept=kept, alone=alone)
+        return replace(planned, numbers=numbers, no_points=no_points)
     if any(t.ndim == 0 for t in types) or (planned.leading and planned.leading.kept):
         taken = set(_taken_as_numbers(planned))
         each = list(zip(planned.parameters, types, strict=True))
@@ -226,7 +230,8 @@ def _compared(
     returns = _returns(program)
     if own is None or not returns:
         return None
-    found = sources_of(program, set(names) if is_elementwise(planned) else set())
+    together = is_elementwise(planned) and not planned.own_shapes
+    found = sources_of(program, set(names) if together else set())
     each = {tuple(found(v) if _is_pythons_own(v) else () for v in r.values) for r in returns}
     pairs = (pair for r in returns for pair in zip(r.values, own.values, strict=False))
     if len(each) > 1 or any(_dtype(program, v) != _dtype(planned, w) for v, w in pairs):

@@ -86,7 +86,7 @@ def served(
     if not (is_elementwise(planned) or own.plan.items_of_lists):
         own = replace(own, plan=with_numbers(function, types, scope, own.plan, program))
     # arrays of an elementwise function broadcast on the host, unless they must have one shape
-    strict = is_elementwise(planned) and planned.strict
+    strict = is_elementwise(planned) and planned.strict and not planned.own_shapes
     raises = strict and any(c.ones for c in planned.checks)
     if alone or not (raises if is_elementwise(planned) else any(_reasons(own.plan))):
         return own

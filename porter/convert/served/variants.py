@@ -56,8 +56,10 @@ class Made:
         least = least_ranks(self.plan)
         if self.plan.strict and is_elementwise(self.plan):
             # its results have other shapes where those of the arguments are not the same
-            pairs = zip(self.types, types, strict=True)
-            if len({t.ndim or 0 for own, t in pairs if own.ndim is not None}) > 1:
+            pairs = list(zip(self.types, types, strict=True))
+            ranks = {t.ndim or 0 for own, t in pairs if own.ndim is not None}
+            numbers = any(own.ndim is not None and t.ndim is None for own, t in pairs)
+            if len(ranks) > 1 and (numbers or not self.plan.own_shapes):
                 return False
         return len(self.types) == len(types) and all(
             _takes(own, n, t) for own, n, t in zip(self.types, least, types, strict=True)

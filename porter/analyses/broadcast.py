@@ -138,12 +138,16 @@ def _results(program: ir.Program) -> list[str]:
 def _arguments(program: ir.Program, name: str) -> set[str]:
     """The arguments that a result is computed from; empty if it is not just an expression.
 
-    What is computed in one of several ways must be of the same arguments in all of them.
+    What is computed in one of several ways must be of the same arguments in all of them; what a
+    name is bound to later (`u = v`) may be of others.
     """
     bodies: dict[str, list[ir.Expr]] = {}
+    bound: set[str] = set()
     for s in statements(program.body):
         if isinstance(s, ir.Def):
             bodies.setdefault(s.name, []).append(s.body)
+        elif isinstance(s, ir.Bind):
+            bound |= {*s.names}
     known: dict[str, frozenset[str]] = {}
 
     def of(at: str) -> frozenset[str]:
@@ -151,7 +155,7 @@ def _arguments(program: ir.Program, name: str) -> set[str]:
             return frozenset({at})
         if at not in known:
             known[at] = frozenset()  # what is computed from itself is none
-            each = {read(body) for body in bodies.get(at, ())}
+            each = {read(body) for body in bodies.get(at, ()) if at not in bound}
             known[at] = each.pop() if len(each) == 1 else frozenset()
         return known[at]
 

@@ -26,6 +26,7 @@ def converted(body: str, signature: str, parameters: str) -> Converted:
         # not just an expression: a result that is stored into, one of two ways
         ("a = x * 2.0\n    a[y > 0] = 1.0\n    return a, y * 2.0", []),
         ("x[:] = y\n    return x * 2.0, y * 2.0", []),
+        ("a = x * 2.0\n    for k in range(3):\n        a = a + y\n    return a", []),
     ],
 )
 def test_what_a_result_has_the_shape_of(body: str, shapes: list[tuple[str, ...]]) -> None:

@@ -26,7 +26,7 @@ Function = Callable[..., Any]
 #: the class of a refusal, by the first of these that its text has
 CLASSES = {
     "integers of which NumPy computes narrow floats, or that wrap": re.compile(
-        r" (bool|u?int(8|16)), with which NumPy does not|narrow floats|too large for float64"
+        r" (bool|u?int(8|16)), with which NumPy does not|narrow floats|too large to be"
     ),
     "integers for floats": re.compile(r"(has dtype|is) (bool|u?int\d+)\b(?!.*take complex)"),
     "real for complex": re.compile(r"has dtype .* take complex"),
@@ -42,7 +42,9 @@ CLASSES = {
 SHOWN = 12
 _COMMAND = re.compile(r"run `(porter convert .*)`")
 _PASSED = re.compile(
-    r"pass ((?:np\.asarray|float|int|complex)\((\w+)\)|(\w+)\.(?:astype|item)\([^)]*\))"
+    r"pass ((?:np\.asarray|np\.broadcast_to|float|int|complex)"
+    r"\((\w+)(?:, (?:np\.\w+|\([\d, ]*\)))?\)"
+    r"(?:\.astype\(np\.\w+\))?|(\w+)\.(?:astype|item)\([^)]*\))"
 )
 
 

@@ -74,6 +74,8 @@ class Prologue(Pipeline):
         self._python_numbers()
         # beside arrays of floats, a count stays an integer
         floats = [p for p in self.arrays if p.dtype.kind not in "iu"] or self.arrays
+        # one that is stored into is no number
+        floats = [p for p in floats if p.name not in self.overlap.written]
         every = [p.name for p in floats]
         # a number takes the dtype of those that it meets, if one of them is an array
         for loose in (*self._alike(floats), every) if self.elementwise and len(every) > 1 else ():
@@ -292,8 +294,11 @@ class Prologue(Pipeline):
                     # an axis of size 1 broadcasts
                     self.emit(f"    if len(shape) == len({n}.shape) == 1:")
                     self.emit(f"        return {self.plan.broadcast}({given})")
-                text = f"operands could not be broadcast together: {{shape}} and {{{n}.shape}}"
-                self.emit(f'    raise ValueError(f"{text}")')
+                text = (
+                    f"operands could not be broadcast together: {{shape}} and {{{n}.shape}} of {n}"
+                )
+                self._needs("_command")
+                self.emit(f'    raise ValueError(f"{text}: {{_command()}}")')
             return names[0]
         self.emit(f"shape = {self._shape_of(names)}")
         return ""
@@ -333,9 +338,9 @@ class Prologue(Pipeline):
         for n in names:
             if n in self.overlap.written and n != whole:
                 self.emit(f"if {n}.shape != shape:")
-                self.emit(
-                    f'    raise ValueError(f"cannot broadcast to the shape {{{n}.shape}} of {n}")'
-                )
+                found = f"cannot broadcast to the shape {{{n}.shape}} of {n}"
+                self._needs("_command")
+                self.emit(f'    raise ValueError(f"{found}: {{_command()}}")')
             if n in self.overlap.written or n in self._returned():
                 self.emit(f"whole_{n} = {n}")
         for of in dict.fromkeys(self.own_shapes.values()):

@@ -69,7 +69,12 @@ def test_no_call_of_another_rank_is_wrong(part: str) -> None:
 
 @pytest.mark.slow
 def test_results_of_some_arguments_have_their_shape() -> None:
-    found = judged("tricky:compare_nan", "finance:bond_prices", "found:shifted_by_numbers", "true_division_of_integers")
+    found = judged(
+        "tricky:compare_nan",
+        "finance:bond_prices",
+        "found:shifted_by_numbers",
+        "true_division_of_integers",
+    )
     assert wrong(found) == []
     # a name that is bound to another array
     assert [r for r in refused(found) if "bond_prices" not in r] == []

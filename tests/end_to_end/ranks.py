@@ -1,12 +1,13 @@
 """Calls with other ranks and axes of size 1 than a function was converted for, beside NumPy.
 
-    python -m tests.end_to_end.ranks PATTERN ... [--all] [--kinds] [--cures] [--part K/N]
+    python -m tests.end_to_end.ranks PATTERN ... [--all | --elementwise] [--kinds] [--cures]
+                                     [--part K/N]
 
 PATTERN is a part of a corpus case's name.  Prints a JSON line for each function that takes any
-rank (with --all, for every one): its calls, those that are wrong or refused, and how many it takes
-more than the original.  With --kinds,
-integers, bools, lists, numbers and arrays of mixed widths follow; with --cures, what a refusal
-says to do is done.  A summary for elementwise functions and examples, and one for the rest, goes
+rank (with --all, for every one; with --elementwise, for examples and elementwise functions): its
+calls, those that are wrong or refused, and how many it takes more than the original.  With
+--kinds, integers, bools, lists, numbers and arrays of mixed widths follow; with --cures, what the
+first refusal of each class says to do is done.  A summary for elementwise functions and examples, and one for the rest, goes
 to stderr (`tests.end_to_end.refusals` adds up those of several parts).  Needs
 NUMBA_ENABLE_CUDASIM=1 before Numba is imported.
 """
@@ -31,7 +32,7 @@ from porter.resolve.globals import Globals
 from porter.schedule.elementwise import is_elementwise
 from porter.source.module import SourceModule
 from tests.corpus.check import compare
-from tests.end_to_end.refusals import cured, summary
+from tests.end_to_end.refusals import class_of, cured, summary
 from tests.programs.calls import arrays_as, numbers_as
 from tests.programs.simulator import SMALL
 
@@ -166,6 +167,7 @@ def judged(
         "names": names,
     }
     function = loaded(made)
+    tried: set[str] = set()
     calls = [*ranks(arguments, [i for i in served if i < len(arguments)])]
     for what, given in (*calls, *(kinds(arguments) if of_kinds else ())):
         result["calls"] += 1
@@ -186,7 +188,10 @@ def judged(
             if strict:
                 text = _message(function, given)
                 result["refused"][-1] = f"{what}: {text}"
-                after = "" if cure is None else cured(text, names, given, original, function, cure)
+                kind, after = class_of(text), ""
+                if cure is not None and kind not in tried:
+                    after = cured(text, names, given, original, function, cure)
+                tried.add(kind)
                 result["after"].append(after)
     return result
 
@@ -226,6 +231,8 @@ def main() -> None:
         try:
             made = converted(source, name, case.signature)
         except Refusal:
+            continue
+        if "--elementwise" in sys.argv and group_of(key, made) == "rest":
             continue
         if any_rank(made) or "--all" in sys.argv:
             arguments = case.make(np.random.default_rng(0), 5)

@@ -107,6 +107,7 @@ def summary(lines: Iterable[Mapping[str, Any]]) -> str:
             kinds = classes.setdefault(group, Counter())
             kinds[class_of(text)] += 1
             counts["refused with a cure"] += names_all(text, line["names"])
+            counts["cures tried"] += bool(after)
             counts["equal after the cure"] += after == "equal"
     texts = []
     for group, counts in sorted(found.items()):

@@ -65,7 +65,7 @@ def test_the_summary() -> None:
     assert found.split("\n") == [
         "elementwise functions and examples: 1 functions, 5 calls, 3 equal,"
         " 1 taken where NumPy raises, 0 wrong, 1 refused, 1 refused with a cure,"
-        " 1 equal after the cure",
+        " 1 cures tried, 1 equal after the cure",
         "      1 integers of which NumPy computes narrow floats, or that wrap",
         "the rest: 1 functions, 5 calls, 4 equal, 1 taken where NumPy raises, 0 wrong, 0 refused",
     ]

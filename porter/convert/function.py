@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
 
@@ -15,6 +15,7 @@ from porter.codegen.module.marks import (
     dtypes_of,
     plain_of,
     real_of,
+    refused_of,
     rule_of,
     with_signatures,
 )
@@ -45,6 +46,7 @@ from porter.convert.served.variants import (
     may_vary,
     other_forms,
     private_names,
+    refused_arrays,
 )
 from porter.diagnostics import Diagnostic, Refusal
 from porter.dtypes.conversions import Conversions, shared
@@ -83,6 +85,8 @@ class Converted:
     groups: tuple[tuple[str, ...], ...] = ()
     conversions: Conversions = Conversions()  # noqa: RUF009 (immutable)
     reals: tuple[str, ...] = ()  # numbers that must be floats
+    # parameters with which arrays were tried, of so many dimensions, and do not convert
+    refused: Mapping[int, int] = field(default_factory=dict)
     variants: tuple[Converted, ...] = ()
     beside: Converted | None = None
     raising: FunctionText | None = None  # the text without what is beside it
@@ -151,6 +155,11 @@ class Converted:
             filled[plain_of(names)] = f', names="{" ".join(names)}"' if named else ""
         if named and "_plain" in needs.helpers:
             needs = replace(needs, helpers={*needs.helpers, "_no_integers"})
+        for k, p in enumerate(self.program.parameters):
+            rank = self.refused.get(k)
+            filled[refused_of(p.name)] = "" if rank is None else f"'{p.name}', {rank}"
+            if rank is not None and p.fixed:
+                needs = replace(needs, helpers={*needs.helpers, "_refused"})
         numbers = [q.name for p in self.program.parameters for q in (p, *p.items)]
         filled |= {real_of(n): self._kind_of(n) for n in numbers}
         if self.reals:
@@ -302,10 +311,14 @@ def convert_function(
         converted = _converted(function, made, how, given_types is not None)
         if not may_vary(function, target) or (given_types is not None and len(given_types) == 1):
             return _called(function, converted)
-        others = list(other_forms(function, made, given_types, partial(how.exact, function)))
+        refused: list[tuple[ParameterType, ...]] = []
+        attempt = partial(how.exact, function)
+        others = list(other_forms(function, made, given_types, attempt, refused))
         if given_types is None and len(others) + 1 < MOST_ASSUMED:
             others += _of_integers(function, converted, how)
         host = host_form(function, [made, *others], given_types, scope, how.partial)
+        none = refused_arrays([m.types for m in (made, *others)], refused)
+        converted = replace(converted, refused=none)
         converted = _with_forms(function, converted, [made, *others], how)
         return _called(function, replace(converted, host=host))
     except Refusal as e:

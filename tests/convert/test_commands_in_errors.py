@@ -152,3 +152,20 @@ def test_a_text_for_an_array_is_no_array_without_dimensions(shell: Shell) -> Non
     assert (
         said == f"{start}call the original, f of a.py: no signature has a type for d, which is dict"
     )
+
+
+def test_an_array_with_which_it_does_not_convert(shell: Shell) -> None:
+    """No command is named for what was tried: the original is; another rank may convert."""
+    source = (
+        "import numpy as np\n\n\ndef f(x, s=None):\n"
+        '    """\n    Parameters\n    ----------\n    s : array, shape (N,), optional\n    """\n'
+        "    if s is not None:\n        x = x + np.linalg.eigvals(np.outer(s, s)).real.sum()\n    return x * 2.0\n"
+    )
+    shell.write("a.py", source)
+    assert shell.convert("a.py", "--no-verify") == 0, shell.out
+    assert called(shell, "f", "np.ones(3)") == "equal"
+    said = called(shell, "f", "np.ones(3), np.ones(3)")
+    end = "call the original, f of a.py: with an array of 1 dimension for s it does not convert"
+    assert said == f"TypeError: s must be None: {end}"
+    said = called(shell, "f", "np.ones(3), np.ones((3, 3))")
+    assert said.startswith("TypeError: s must be None: run `porter convert a.py -f f ")

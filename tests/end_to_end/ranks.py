@@ -7,9 +7,9 @@ PATTERN is a part of a corpus case's name.  Prints a JSON line for each function
 rank (with --all, for every one; with --elementwise, for examples and elementwise functions): its
 calls, those that are wrong or refused, and how many it takes more than the original.  With
 --kinds, integers, bools, lists, numbers and arrays of mixed widths follow; with --cures, what the
-first refusal of each class says to do is done.  A summary for elementwise functions and examples, and one for the rest, goes
-to stderr (`tests.end_to_end.refusals` adds up those of several parts).  Needs
-NUMBA_ENABLE_CUDASIM=1 before Numba is imported.
+first refusal of each class says to do is done.  A summary for elementwise functions and examples,
+and one for the rest, goes to stderr (`tests.end_to_end.refusals` adds up those of several parts).
+Needs NUMBA_ENABLE_CUDASIM=1 before Numba is imported.
 """
 
 from __future__ import annotations

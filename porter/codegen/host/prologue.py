@@ -10,7 +10,7 @@ from porter.analyses.testable import needed
 from porter.codegen.host.head import own_keywords
 from porter.codegen.host.leading import settled
 from porter.codegen.host.pipeline import Pipeline
-from porter.codegen.module.marks import FLOATS, dtypes_of, plain_of, real_of, rule_of
+from porter.codegen.module.marks import FLOATS, dtypes_of, plain_of, real_of, refused_of, rule_of
 from porter.codegen.style.atoms import in_fstring
 from porter.ir.ops import SHOWN
 from porter.ir.walk import walk
@@ -197,9 +197,8 @@ class Prologue(Pipeline):
             test = f"{name} is not" if p.only == "None" else f"{name} !="
             self.emit(f"if {test} {p.only}:")
             self._needs("_command")
-            self.emit(
-                f'    raise TypeError(f"{name} must be {in_fstring(p.only)}: {{_command()}}")'
-            )
+            command = f"_command({refused_of(name) if p.only == 'None' else ''})"
+            self.emit(f'    raise TypeError(f"{name} must be {in_fstring(p.only)}: {{{command}}}")')
         elif p.items:
             names = ", ".join(q.name for q in p.items)
             self.emit(f"{names}{',' if len(p.items) == 1 else ''} = {name}")

@@ -47,6 +47,11 @@ def plain_of(names: Sequence[str]) -> str:
     return f', names="{_SIGN}%{" ".join(names)}{_SIGN}"'
 
 
+def refused_of(name: str) -> str:
+    """The arguments that say that arrays for this parameter do not convert, if they do not."""
+    return f"'{_SIGN}!{name}{_SIGN}'"
+
+
 #: the argument that says that a number may be a float beside integers, or may not
 FLOATS = f', floats="{_SIGN}#{_SIGN}"'
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, repeat
 
@@ -80,9 +80,13 @@ def may_vary(function: FunctionSource, target: Target) -> bool:
 
 
 def other_forms(
-    function: FunctionSource, first: Made, signatures: Sequence[str] | None, attempt: Attempt
-) -> Iterator[Made]:
-    """The types beside the first ones that are asked for or shown, and what they become."""
+    function: FunctionSource, first: Made, signatures: Sequence[str] | None, attempt: Attempt,
+    refused: list[Types],
+) -> Iterator[Made]:  # fmt: skip
+    """The types beside the first ones that are asked for or shown, and what they become.
+
+    Those for which there is no form join `refused`.
+    """
     done = [first]
     kinds = [first.types]
     if signatures is not None:
@@ -99,6 +103,8 @@ def other_forms(
             if len(done) >= most or any(form.takes(types) for form in done):
                 break
             made = attempt(types)
+            if made is None:
+                refused.append(types)
             if made is None or any(form.takes(made.types) for form in done):
                 continue  # refused, or made for the default value all the same
             made = replace(made, assumed=is_assumed)
@@ -106,6 +112,16 @@ def other_forms(
             kinds.append(made.types)
             yield made
             break
+
+
+def refused_arrays(forms: Sequence[Types], refused: Sequence[Types]) -> Mapping[int, int]:
+    """The parameters for which no form takes an array, and the ranks that were tried."""
+    found: dict[int, int] = {}
+    for types in refused:
+        for k, t in enumerate(types):
+            if t.ndim is not None and all(form[k].omitted for form in forms):
+                found[k] = t.ndim
+    return found
 
 
 def _takes(own: ParameterType, least: int | None, t: ParameterType) -> bool:
@@ -208,4 +224,4 @@ def _word(t: ParameterType, name: str, others: Sequence[ParameterType]) -> str:
     return f"{t.ndim or 0}d"
 
 
-__all__ = ["MOST", "Made", "may_vary", "other_forms", "private_names"]
+__all__ = ["MOST", "Made", "may_vary", "other_forms", "private_names", "refused_arrays"]

@@ -159,7 +159,8 @@ def test_an_array_with_which_it_does_not_convert(shell: Shell) -> None:
     source = (
         "import numpy as np\n\n\ndef f(x, s=None):\n"
         '    """\n    Parameters\n    ----------\n    s : array, shape (N,), optional\n    """\n'
-        "    if s is not None:\n        x = x + np.linalg.eigvals(np.outer(s, s)).real.sum()\n    return x * 2.0\n"
+        "    if s is not None:\n        x = x + np.linalg.eigvals(np.outer(s, s)).real.sum()\n"
+        "    return x * 2.0\n"
     )
     shell.write("a.py", source)
     assert shell.convert("a.py", "--no-verify") == 0, shell.out

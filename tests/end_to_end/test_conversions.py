@@ -70,6 +70,10 @@ def square(x):
     return x * x + 1
 
 
+def cubic(x):
+    return x**3 - x * 2
+
+
 def hinge(x, y):
     return np.maximum(0, x - y * 2)
 
@@ -96,7 +100,8 @@ def angle(x, y):
 #: of 121 or 11 calls, so many at least are accepted
 ACCEPTED = {"scaled": 10, "wave": 6, "norm": 5, "softened": 6, "inverse": 6, "hypotenuse": 25,
             "product": 3, "larger": 60, "angle": 3, "more": 7,
-            "square": 7, "hinge": 7, "sigmoid": 6, "bump": 7, "shrunk": 30, "phase": 9}  # fmt: skip
+            "square": 7, "cubic": 7, "hinge": 7, "sigmoid": 6, "bump": 7, "shrunk": 30,
+            "phase": 9}  # fmt: skip
 
 
 @pytest.mark.long

@@ -265,7 +265,8 @@ class ExpressionWriter(SizeWriter):
     def _wrapped(self, e: ir.Op, made: tuple[str, int]) -> tuple[str, int]:
         """The operation with the cast that makes its result wrap around, where it needs one."""
         text, binds = made
-        if e is self.computed.stored and e.op in _ANY_WIDTH and e.dtype.itemsize < 8:
+        any_width = e.op in _ANY_WIDTH or _is_power(e)
+        if e is self.computed.stored and any_width and e.dtype.itemsize < 8:
             return text, binds
         narrow = (e.dtype.kind in "iu" and e.dtype.itemsize < 8) or e.dtype.name == "uint64"
         if narrow and not e.dtype.weak and e.op in _WIDENING:
@@ -311,7 +312,7 @@ class ExpressionWriter(SizeWriter):
         if (
             not small
             or not isinstance(term, ir.Op)
-            or term.op not in _RING
+            or not (term.op in _RING or _is_power(term))
             or term.dtype != e.dtype
         ):
             return ""
@@ -410,6 +411,13 @@ def _is_within(e: ir.Expr, most: int | None) -> bool:
 def _is_even(value: complex | float | int) -> bool:
     """Whether a number is the same as a float."""
     return isinstance(value, int) and abs(value) <= LARGEST
+
+
+def _is_power(e: ir.Op) -> bool:
+    """Whether it is a product of equal factors: `x**3`."""
+    return (
+        e.op == "pow" and isinstance(e.args[1], ir.Const) and _is_within(e.args[1], _LARGEST_POWER)
+    )
 
 
 def _is_nonzero(e: ir.Expr) -> bool:

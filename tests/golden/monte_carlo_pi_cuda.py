@@ -6,7 +6,7 @@
 # porter: assumed monte_carlo_pi: nsamples is a scalar (int64)
 # porter: draws monte_carlo_pi: other random numbers than NumPy's, of the same distributions: one xoroshiro128+ generator for each thread, from `seed=` or in `states=`
 # porter: verified monte_carlo_pi: simulator 25 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:60ce8d877fbb34c6c93988d58bb80660aace63dbe2c1a74a20315b47f11de9b4
+# porter: output sha256:f4d26bcb5f2e8b3e056966812054dffad5767b3d286847d3c8dceaa858bdb794
 
 """CUDA kernels for the NumPy functions of monte_carlo_pi.py."""
 
@@ -152,9 +152,8 @@ def _command():
     for n, found in types.items():
         if found is None:
             kind = type(values[n]).__name__
-            return (
-                f"call the original: no signature has a type for {n}, which is {kind}"
-            )
+            original = f"call the original, {code.co_name} of {SOURCE}"
+            return f"{original}: no signature has a type for {n}, which is {kind}"
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
     return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"
@@ -190,7 +189,7 @@ def _integer(value, name, dtype=None):
     if dtype is not None and isinstance(value, np.generic):
         if np.result_type(dtype, value.dtype) != dtype:
             raise TypeError(
-                f"{name} is {value.dtype} and would promote the arrays: pass an int"
+                f"{name} is {value.dtype} and would promote the arrays: pass int({name})"
             )
     # narrower ones would wrap around in the arithmetic of sizes
     return value if isinstance(value, np.int64) else operator.index(value)

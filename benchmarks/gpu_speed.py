@@ -38,9 +38,9 @@ MOST_CUPY = 500.0
 PACKAGES = ("numba", "numba-cuda", "numpy", "cupy-cuda13x")
 
 
-def driver() -> str:
-    """The driver's version, as nvidia-smi tells it."""
-    command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+def asked(what: str) -> str:
+    """What nvidia-smi says of the GPU: its name, its driver's version."""
+    command = ["nvidia-smi", f"--query-gpu={what}", "--format=csv,noheader"]
     if shutil.which(command[0]) is None:
         return "unknown"
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -191,6 +191,14 @@ def run(options: argparse.Namespace) -> list[dict[str, Any]]:
         (options.results or Path(os.devnull)).open("a", encoding="utf-8") as file,
     ):
         lock = Path(folder) / "lock"
+        machine = {
+            "gpu": asked("name"),
+            "driver": asked("driver_version"),
+            "python": platform.python_version(),
+            "packages": ", ".join(f"{p} {v}" for p in PACKAGES if (v := version(p))),
+            "date": time.strftime("%Y-%m-%d"),
+        }
+        file.write(json.dumps({"machine": machine}) + "\n")
         tasks = [pool.submit(measured, m, lock, options) for m in chosen]
         for task in as_completed(tasks):
             line = task.result()
@@ -198,15 +206,6 @@ def run(options: argparse.Namespace) -> list[dict[str, Any]]:
             file.write(json.dumps(line) + "\n")
             file.flush()
             lines.append(line)
-        name = next((x["gpu"]["on"] for x in lines if "on" in x.get("gpu", {})), "")
-        machine = {
-            "gpu": name,
-            "driver": driver(),
-            "python": platform.python_version(),
-            "packages": ", ".join(f"{p} {v}" for p in PACKAGES if (v := version(p))),
-            "date": time.strftime("%Y-%m-%d"),
-        }
-        file.write(json.dumps({"machine": machine}) + "\n")
     return lines
 
 

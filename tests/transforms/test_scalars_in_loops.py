@@ -22,7 +22,7 @@ PROGRAMS = {
         x = x + ratio
     return x
 """),
-    "kept for the next iteration": (3, 0, """
+    "kept for the next iteration": (2, 0, """
     rho = np.sum(x)
     for _ in range(n):
         x = x * 0.5 + rho
@@ -31,7 +31,7 @@ PROGRAMS = {
         rho = new
     return x
 """),
-    "read after the loop": (3, 1, """
+    "read after the loop": (2, 1, """
     rho = np.sum(x)
     new = rho
     for _ in range(n):
@@ -51,7 +51,7 @@ PROGRAMS = {
         rho = new
     return x
 """),
-    "in the order of the source": (3, 1, """
+    "in the order of the source": (2, 1, """
     low = x.min()
     for _ in range(n):
         high = low
@@ -61,7 +61,7 @@ PROGRAMS = {
         x = x - high
     return x
 """),
-    "while it is not small": (2, 0, """
+    "while it is not small": (1, 0, """
     gap = np.sum(x * x)
     while gap > 1.0:
         x = x * 0.5

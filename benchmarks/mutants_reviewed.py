@@ -27,6 +27,22 @@ REVIEWED: list[tuple[str, str, str, str]] = [
         " stores there (the emulator calls it a race)",
     ),
     (
+        "pairwise", "syncthreads dropped", r"^column_sum\+12: ",
+        "scratch is not used again in the kernels that call it",
+    ),
+    (
+        "pairwise", "guard dropped", r"^pairwise_distances_tiled_split\+14: .* => if True:",
+        "all threads along y have the same sum, and those beyond the last column have its sum",
+    ),
+    (
+        "mutant_sources", "tail dropped", r"^scan_sum\+6: .*width < \(cuda.blockDim.x\) - 1:",
+        "width and blockDim.x are powers of two, and a block has more than two threads",
+    ),
+    (
+        "mutant_sources", "one dtype", r"error\[0\] = \(-\(1\) if",
+        "the host tests whether it is 0",
+    ),
+    (
         ".*", "syncthreads moved",
         r"syncthreads\(\) width (//|\*)?= .* => width (//|\*)?= .*cuda.sync",
         "width is a variable of the thread: the barrier stands between the same accesses",
@@ -40,7 +56,8 @@ REVIEWED: list[tuple[str, str, str, str]] = [
         "the largest keeps the NaN, and the difference of both is all that is returned",
     ),
     (
-        "softmax", "NaN rule lost", r"= max\(largest, x\[i, j\]\)|^block_max.*max\(scr",
+        "softmax", "NaN rule lost",
+        r"= max\(largest, x\[i, j\]\)|^(block|row)_max.*max\((scr|value, cuda)",
         "the sum over the row has the NaN in any case, and every element is divided by it",
     ),
     (

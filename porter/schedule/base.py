@@ -152,6 +152,7 @@ class Grid:
     `blocks` are elements along x, y and z with how many of them a block takes, the first of several
     (or of `whole`) for all elements, the others up to MAX_BLOCKS: no entry is one block.  `few`
     means no more blocks than partial results are worth, `again` as many as the launch before it.
+    Blocks that are `counted` know which of them is the last one.
 
     With `columns`, how many there are, how many rows they have, and how many parts of them at most
     if the rows do not say that, all blocks share columns and parts of them; `again` one part.  With
@@ -167,6 +168,7 @@ class Grid:
     few: bool = False
     again: bool = False
     shape: tuple[Poly, ...] = ()
+    counted: bool = False
     columns: tuple[Poly, ...] = ()
     splits: tuple[Poly, ...] = ()
     draws: bool = False

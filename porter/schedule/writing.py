@@ -148,6 +148,12 @@ class KernelWriter(Protocol):
     def gives(self, name: str, dtype: DType) -> str:
         """An argument for partial results, one for each block; the name that it has."""
 
+    def keeps(self, buffer: ir.Buffer) -> None:
+        """Partial results that the last block of the same launch reads."""
+
+    def counts(self) -> str:
+        """An argument that counts the blocks that are done; its name."""
+
     def gets(self, buffer: ir.Buffer) -> None:
         """An argument with what an earlier launch gave."""
 

@@ -40,7 +40,8 @@ HELPERS = {
     "quotient", "complex_exp", "complex_sin", "complex_cos", "maximum", "minimum", "fmax", "fmin",
     "sign", "rint", "float_mod", "float_floordiv", "int_floordiv", "int_power", "natural",
     "left_shift", "right_shift", "logaddexp", "heaviside", "rounded", "grid_2d", "grid_3d",
-    "thread_of_block", "block_of_grid", "first_max", "first_min", "block_argmax", "block_argmin",
+    "thread_of_block", "block_of_grid", "is_last_block",
+    "first_max", "first_min", "block_argmax", "block_argmin",
     "column_argmax", "column_argmin", "row_argmax", "row_argmin",
     "row_of_grid", "row_part", "row_wait", "whole_and_rest",
     *(f"{kind}_{op}" for kind in ("block", "column", "row", "scan")

@@ -123,6 +123,10 @@ class Target(ABC):
         """Whether a loop around launches that are the same in each turn becomes a graph."""
         return False
 
+    def fences(self) -> bool:
+        """Whether a block can read what others of the same launch have stored before."""
+        return True
+
     def simulated_warps(self, used: Collection[str]) -> bool:
         """Whether a warp of the simulator is one thread, by the names that the module uses."""
         return False

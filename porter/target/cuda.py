@@ -95,6 +95,10 @@ class Cuda(Target):
         """numba-cuda records launches into a graph; events and Numba's own grids stay outside."""
         return self.backend == "numba" and not (self.extras.timing or self.extras.forall)
 
+    def fences(self) -> bool:
+        """numba-cuda-mlir 0.6 does not compile `cuda.threadfence`."""
+        return self.backend == "numba"
+
     def simulated_warps(self, used: Collection[str]) -> bool:
         """Numba's simulator has no shuffles."""
         return "WARP" in used

@@ -11,6 +11,7 @@ import pytest
 
 from porter.convert.function import convert_function
 from porter.source.module import SourceModule
+from porter.target.registry import CUDA
 from tests.support.shell import Shell
 
 SOURCE = """\
@@ -82,6 +83,24 @@ def test_only_axes_before_the_last_two_are_taken_apart() -> None:
     assert kernel.index(" // ") < kernel.index("= row\n") < kernel.index("= column\n")
     # made once; other launches in the loop have blocks and threads of their own
     assert host.index("parts, part_blocks, part_threads = _parts(") < host.index("for k in")
+
+
+def test_in_a_loop_the_block_that_is_done_last_folds_the_results() -> None:
+    kernel, *_, host = texts("planes")
+    assert kernel.count("if is_last_block(done):") == 1 and kernel.count("block_sum(") == 2
+    # two-dimensional blocks have a number for each thread
+    assert "= thread_of_block()\n" in kernel and "+= THREADS\n" in kernel
+    start, loop = host.index("done = cuda.to_device(np.zeros(1, np.uint32)"), host.index("for k in")
+    assert start < loop and "_finish[" not in host[loop : host.index("planes_total2[")]
+    # what is folded once needs no counter, whose zero would have to go to the device
+    assert "planes_total2_finish[1, " in host and host.count(", done)") == 1
+
+
+def test_another_backend_has_no_fences() -> None:
+    function = next(f for f in SourceModule(SOURCE, "f.py").functions if f.name == "planes")
+    target = CUDA.with_backend("numba-cuda-mlir")
+    text = "".join(convert_function(function, target=target).text.parts)
+    assert "is_last_block" not in text and "planes_total_finish[1, " in text
 
 
 def test_domains_of_fewer_axes_have_the_whole_grid() -> None:

@@ -112,9 +112,10 @@ class Launches(HostBase):
         stored = [self.buffer(n) for n in written.arrays if n in written.stored]
         for n in mapping:
             del self.naming.device[n]
+        own = [*partials, *([self._counter()] if written.grid.counted else [])]
         at = len(args) - (1 if written.errors else 0)
-        args[at:at] = partials
-        at = len(args) - len(written.made) - len(partials) - (1 if written.errors else 0)
+        args[at:at] = own
+        at = len(args) - len(written.made) - len(own) - (1 if written.errors else 0)
         call = self.target.called(written.name, blocks, threads, args[:at], args[at:], stored)
         self._timed(
             written.name, self.target.for_all(written.name, elements, args) if elements else call
@@ -223,6 +224,20 @@ class Launches(HostBase):
             loop.made[key] = self.parts, names
         self.parts, names = loop.made[key]
         return names
+
+    def _counter(self) -> str:
+        """What counts the blocks of a launch that are done: made once, before all loops.
+
+        The last block of each launch sets it to 0 again.
+        """
+        outermost = self.loops.around[0]
+        if not outermost.counter:
+            outermost.counter = self.naming.take("done")
+            self.needs.numpy = True
+            with self.loops.before(outermost, self.out):
+                zero = self.target.copied("np.zeros(1, np.uint32)")
+                self.emit(f"{outermost.counter} = {zero}")
+        return outermost.counter
 
     def _count_of_parts(self, grid: Grid) -> str:
         """How many blocks share a domain; of several axes, with their grid and their threads."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from porter import ir
 from porter.analyses.accesses import accesses
@@ -36,6 +37,9 @@ class KernelTexts:
     def write(self, kernel: Kernel) -> tuple[str, tuple[Written, ...]]:
         """The text of a kernel, and its launches."""
         self._writers = []
+        if not self.target.fences():
+            # what the last block of a launch would do, another launch does
+            kernel = replace(kernel, repeated=False)
         schedule = kernel.schedule
         slots = schedule.slots(kernel, self)
         lost = [line for w in self._writers for line in w.out.lines]

@@ -39,7 +39,7 @@ class SizeWriter:
         self.out = Text()
         self.computed = Computed()
         self.private: dict[str, str] = {}
-        self.shared: set[str] = set()  # arrays in shared memory
+        self.shared: set[str] = set()  # arrays in shared memory, and partial results: no arguments
         self.draws: dict[ir.Expr, str] = {}  # random numbers that variables of a thread hold
         self.axes = GivenAxes()
 

@@ -65,9 +65,10 @@ class Written:
 class Head:
     """What a kernel takes; `order` is that of the function's own arguments.
 
-    `types` are the names of dtype variables, `partials` arrays with an element for each block,
-    `errors` the elements of `error` that its threads may set.  Of `arrays`, those that are made are
-    given all the same where that is marked: their elements depend on those before.
+    `types` are the names of dtype variables, `partials` arrays with an element for each block, a
+    `counter` counts the blocks that are done, `errors` the elements of `error` that its threads may
+    set.  Of `arrays`, those that are made are given all the same where that is marked: their
+    elements depend on those before.
     """
 
     name: str
@@ -79,12 +80,14 @@ class Head:
     sizes: dict[str, str] = field(default_factory=dict)
     types: dict[str, str] = field(default_factory=dict)
     partials: dict[str, DType] = field(default_factory=dict)
+    counter: str = ""
     errors: set[int] = field(default_factory=set)
 
     @property
     def args(self) -> str:
         """The parameters."""
         args = [*self.given, *self.parts()[1], *self.partials]
+        args += [self.counter] if self.counter else []
         return ", ".join([*args, *(["error"] if self.errors else [])])
 
     @property

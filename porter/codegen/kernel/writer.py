@@ -117,6 +117,16 @@ class Writer(ExpressionWriter):
         self.head.partials[given] = dtype
         return given
 
+    def keeps(self, buffer: ir.Buffer) -> None:
+        """Partial results that the last block of the same launch reads."""
+        self.head.buffers[buffer.name] = buffer
+        self.shared.add(buffer.name)
+
+    def counts(self) -> str:
+        """An argument that counts the blocks that are done; its name."""
+        self.head.counter = self.fresh("done")
+        return self.head.counter
+
     def gets(self, buffer: ir.Buffer) -> None:
         """An argument with what an earlier launch gave."""
         self.head.buffers[buffer.name] = buffer

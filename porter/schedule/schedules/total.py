@@ -1,4 +1,7 @@
-"""One value from a whole domain: all blocks fold parts of it, then one block folds the results."""
+"""One value from a whole domain: all blocks fold parts of it, then one block folds the results.
+
+That is a second launch, or in loops of the host the block that is done last.
+"""
 
 from __future__ import annotations
 
@@ -92,12 +95,14 @@ class Total(Schedule):
 
     def launches(self, kernel: Kernel) -> tuple[Grid, ...]:
         """No more blocks than one block can fold the results of; also for an empty domain."""
-        axes = _widest(kernel)
+        axes, counted = _widest(kernel), _in_one_launch(kernel)
         if len(axes) < 2:
             size = product(a.extent for a in axes)
-            return Grid(((size, "THREADS"),), few=True, draws=kernel.draws), Grid()
-        shape = tuple(product(a.extent for a in group) for group in grouped(axes))
-        return Grid(shape=shape, few=True), Grid()
+            first = Grid(((size, "THREADS"),), few=True, draws=kernel.draws, counted=counted)
+        else:
+            shape = tuple(product(a.extent for a in group) for group in grouped(axes))
+            first = Grid(shape=shape, few=True, counted=counted)
+        return (first,) if counted else (first, Grid())
 
     def threads(self, kernel: Kernel) -> tuple[int, tuple[ir.Axis, ...]]:
         """A thread for each element that is folded."""
@@ -109,9 +114,8 @@ class Total(Schedule):
 
     def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:
         """The folds of parts, and those of the results with what is stored of them."""
-        parts = [replace(f, value=ir.Local(f.reductions[0][0], f.reductions[0][1].dtype),
-                         store=None) for f in kernel.folds]  # fmt: skip
-        w = writers.writer(replace(kernel, steps=(*_first(kernel), *parts)))
+        counted = _in_one_launch(kernel)
+        w = writers.writer(_named_apart(kernel) if counted else _over_parts(kernel))
         shared = scratch(w, kernel)
         partial: dict[str, ir.Buffer] = {}
         several = len(_widest(kernel)) > 1
@@ -120,9 +124,15 @@ class Total(Schedule):
         if several:
             w.helper("thread_of_block", "block_of_grid")
         last = _over_partials(kernel, partial)
-        final = writers.writer(last, tuple(partial.values()))
+        if counted:
+            final, joined = w, shared
+            w.helper("is_last_block")
+            for b in partial.values():
+                w.keeps(b)
+        else:
+            final = writers.writer(last, tuple(partial.values()))
+            joined = scratch(final, last)
         final.names["partials"] = f"{next(iter(partial.values())).name}.shape[0]"
-        joined = scratch(final, last)
         last_passes = passes_of(final, items(last.folds), joined)
         with final.slot() as stores:
             for step in last.parts:
@@ -133,10 +143,32 @@ class Total(Schedule):
                 value = final.expr(step.value)
                 final.emit(f"{element(final, step.store)} = {value}")
         return {"k": w, "scratch": shared, "positions": positions, "passes": passes,
-                "several": several, "block": block,
+                "several": several, "block": block, "counter": w.counts() if counted else "",
                 "partials": [(name, b.name) for name, b in partial.items()],
                 "last": final, "last_scratch": joined, "last_passes": last_passes,
                 "stores": stores}  # fmt: skip
+
+
+def _in_one_launch(kernel: Kernel) -> bool:
+    """Whether the block that is done last folds the results: in loops of the host, where what
+    counts the blocks is made once."""
+    return kernel.repeated and not kernel.draws
+
+
+def _over_parts(kernel: Kernel) -> Kernel:
+    """The first launch: what each block folds, nothing of it stored."""
+    parts = [replace(f, value=ir.Local(f.reductions[0][0], f.reductions[0][1].dtype), store=None)
+             for f in kernel.folds]  # fmt: skip
+    return replace(kernel, steps=(*_first(kernel), *parts))
+
+
+def _named_apart(kernel: Kernel) -> Kernel:
+    """The kernel with other names for its results than those of the arrays that have them."""
+    return replace(kernel, steps=tuple(map(_apart, kernel.steps)))
+
+
+def _apart(step: BlockStep) -> BlockStep:
+    return replace(step, name=f"{step.name}_value") if isinstance(step, Fold) else step
 
 
 def _first(kernel: Kernel) -> tuple[ir.Stage, ...]:
@@ -256,7 +288,7 @@ def _over_partials(kernel: Kernel, partial: Mapping[str, ir.Buffer]) -> Kernel:
         if not isinstance(step, Fold):
             return step
         reductions = tuple((n, over(step, n, r)) for n, r in step.reductions)
-        return replace(step, name=f"{step.name}_value", reductions=reductions)
+        return _apart(replace(step, reductions=reductions))
 
     name = f"{kernel.name}_finish"
     steps = [last(s) for s in kernel.steps if s not in _first(kernel)]

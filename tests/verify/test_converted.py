@@ -67,3 +67,16 @@ def test_what_fails_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     text, notes = converted(tmp_path, SOURCE.replace("x * 0.5", "x * 2"), verify=True)
     assert "converts" not in text.split("import")[0] and '"integers")' not in text
     assert any(n.startswith("conversion to float64 is not supported: ") for n in notes)
+
+
+def test_narrow_integers_that_wrap(tmp_path: Path) -> None:
+    """`x - 3` of uint8 is 254 for a 1: the header must not say that it is converted."""
+    source = "def shrunk(x):\n    return (x - 3) * 0.5\n"
+    text, _ = converted(tmp_path, source)
+    signed = "signed integers whose largest value n keeps"
+    assert signed in text and '64", "exact(4, 4, 1)+i")' in text
+    assert verified(tmp_path, text)["shrunk"].verified
+    more = "signed integers, and unsigned ones of 8 and 16 bits whose largest value n keeps"
+    wrong = text.replace(signed, more).replace("1)+i", "1)+iu")
+    mismatch = verified(tmp_path, wrong)["shrunk"].mismatch
+    assert mismatch is not None and mismatch.message.startswith("uint8 for x: ")

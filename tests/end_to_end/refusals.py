@@ -42,7 +42,7 @@ CLASSES = {
 SHOWN = 12
 _COMMAND = re.compile(r"run `(porter convert .*)`")
 _PASSED = re.compile(
-    r"pass ((?:np\.asarray|np\.broadcast_to|float|int|complex)"
+    r"pass ((?:np\.asarray|np\.atleast_1d|np\.broadcast_to|float|int|complex)"
     r"\((\w+)(?:, (?:np\.\w+|\([\d, ]*\)))?\)"
     r"(?:\.astype\(np\.\w+\))?|(\w+)\.(?:astype|item)\([^)]*\))"
 )

@@ -333,7 +333,8 @@ class Prologue(Pipeline):
             self._needs("_command")
             self.emit("if not shape:")
             found = f"{names[0]} has 0 dimensions instead of 1 or more"
-            self.emit(f'    raise ValueError(f"{found}: {{_command()}}")')
+            cure = f"pass np.atleast_1d({names[0]}), or {{_command()}}"
+            self.emit(f'    raise ValueError(f"{found}: {cure}")')
         for n in names:
             if n in self.overlap.written and n != whole:
                 self.emit(f"if {n}.shape != shape:")

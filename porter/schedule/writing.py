@@ -152,7 +152,7 @@ class KernelWriter(Protocol):
         """Partial results that the last block of the same launch reads."""
 
     def counts(self) -> str:
-        """An argument that counts the blocks that are done; its name."""
+        """An argument that counts the blocks that are done, after partial results; its name."""
 
     def gets(self, buffer: ir.Buffer) -> None:
         """An argument with what an earlier launch gave."""

@@ -65,10 +65,10 @@ class Written:
 class Head:
     """What a kernel takes; `order` is that of the function's own arguments.
 
-    `types` are the names of dtype variables, `partials` arrays with an element for each block, a
-    `counter` counts the blocks that are done, `errors` the elements of `error` that its threads may
-    set.  Of `arrays`, those that are made are given all the same where that is marked: their
-    elements depend on those before.
+    `types` are the names of dtype variables, `partials` arrays with an element for each block (and
+    the counter of those that are done, where they are counted), `errors` the elements of `error`
+    that its threads may set.  Of `arrays`, those that are made are given all the same where that is
+    marked: their elements depend on those before.
     """
 
     name: str
@@ -80,14 +80,12 @@ class Head:
     sizes: dict[str, str] = field(default_factory=dict)
     types: dict[str, str] = field(default_factory=dict)
     partials: dict[str, DType] = field(default_factory=dict)
-    counter: str = ""
     errors: set[int] = field(default_factory=set)
 
     @property
     def args(self) -> str:
         """The parameters."""
         args = [*self.given, *self.parts()[1], *self.partials]
-        args += [self.counter] if self.counter else []
         return ", ".join([*args, *(["error"] if self.errors else [])])
 
     @property
@@ -115,9 +113,12 @@ class Head:
     def launch(self, grid: Grid) -> Written:
         """How the host launches the kernel."""
         inputs, outputs = self.parts()
+        partials = [*self.partials.values()]
+        if grid.counted:
+            partials.pop()
         return Written(
             self.name, grid, (*inputs, *outputs), frozenset(self.written), tuple(self.scalars),
-            tuple(self.sizes), tuple(self.partials.values()), frozenset(self.errors),
+            tuple(self.sizes), tuple(partials), frozenset(self.errors),
             tuple(outputs),
         )  # fmt: skip
 

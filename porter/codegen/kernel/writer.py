@@ -123,9 +123,8 @@ class Writer(ExpressionWriter):
         self.shared.add(buffer.name)
 
     def counts(self) -> str:
-        """An argument that counts the blocks that are done; its name."""
-        self.head.counter = self.fresh("done")
-        return self.head.counter
+        """An argument that counts the blocks that are done, after partial results; its name."""
+        return self.gives("done", DType("uint32"))
 
     def gets(self, buffer: ir.Buffer) -> None:
         """An argument with what an earlier launch gave."""

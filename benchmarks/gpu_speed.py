@@ -59,6 +59,7 @@ def measured(module: Path, lock: Path, options: argparse.Namespace) -> dict[str,
     against = options.against if cupy is not None and cupy < MOST_CUPY else ""
     line |= {k: function[k] for k in ("size", "launches", "bytes", "least_bytes")}
     line |= {"modelled": {k: modelled[k] for k in ("ms", "cupy_ms", "least_ms", "bound_by")}}
+    line["modelled"]["kernels_ms"] = sum(k["ms"] for k in modelled["kernels"])
     command = [sys.executable, str(CHILD), str(module.resolve()), function["name"]]
     command += [json.dumps(function["size"]), str(lock), against]
     began = time.perf_counter()

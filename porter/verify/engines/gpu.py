@@ -1,5 +1,7 @@
 """Launches of a verification on a GPU: each checked, waited for and timed, in poisoned memory.
 
+What a CUDA graph replays runs without that: an error shows with the next launch or copy.
+
 Only the GPU's child imports this module, where `numba.cuda` is the real one.  A GPU checks no
 index: what the original refuses with an IndexError is left to the simulator and the emulator.
 """
@@ -50,6 +52,10 @@ class Gpu:
         LAUNCHES.shape(function, block)
         first = LAUNCHES.note(function, args)
         self.largest = max(self.largest, int(np.prod([*grid, *block])))
+        if _recorded(getattr(configured, "stream", None)):
+            # nothing may wait for it: it runs when the graph is launched
+            self._plain_launch(configured, *args)
+            return
         start, end = cuda.event(), cuda.event()
         try:
             # the launch may be on a stream: this one waits for all of them
@@ -91,6 +97,16 @@ class Gpu:
             "timed_launches": self.timed,
             "kernel_milliseconds": round(self.milliseconds, 3),
         }
+
+
+def _recorded(stream: Any) -> bool:
+    """Whether a graph records what is launched on a stream."""
+    handle = getattr(stream, "handle", None)
+    if handle is None or not int(handle):
+        return False
+    driver = importlib.import_module("cuda.bindings.driver")
+    _, status = driver.cuStreamIsCapturing(handle)
+    return bool(status == driver.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_ACTIVE)
 
 
 def _first_line(error: BaseException) -> str:

@@ -101,29 +101,26 @@ def mean(ratios: Sequence[float]) -> float:
 
 def summary(lines: Sequence[dict[str, Any]]) -> Iterator[str]:
     """What the lines come to."""
-    for key, what in (("ms", "kernels"), ("call_ms", "whole calls")):
-        found = [r for line in lines if (r := ratio(line, key))]
-        if found:
-            slower = sum(r < 1 for r in found)
-            yield (
-                f"{what}: {mean(found):.2f} times the speed of CuPy in the geometric mean of "
-                f"{len(found)} programs, {median(found):.2f} in the median, slower on {slower}."
-            )
-    for key, what in (("ms", "porter's kernels"), ("cupy_ms", "CuPy")):
-        name = "gpu" if key == "ms" else "cupy"
-        errors = [
-            line["modelled"][key] / line[name]["ms"]
-            for line in lines
-            if line.get(name, {}).get("ms") and line["modelled"][key]
-        ]
-        if errors:
-            off = median(max(e, 1 / e) for e in errors)
-            near = sum(0.5 <= e <= 2 for e in errors)
-            yield (
-                f"The model of {what}: {mean(errors):.2f} times the measured time in the "
-                f"geometric mean, off by a factor of {off:.2f} in the median, within 2 for "
-                f"{near} of {len(errors)}."
-            )
+    found = [r for line in lines if (r := ratio(line, "ms"))]
+    if found:
+        slower = sum(r < 1 for r in found)
+        yield (
+            f"porter's kernels have {mean(found):.2f} times the speed of CuPy in the geometric mean"
+            f" of {len(found)} programs, {median(found):.2f} in the median; {slower} are slower."
+        )
+    errors = [
+        line["modelled"]["kernels_ms"] / line["gpu"]["ms"]
+        for line in lines
+        if line.get("gpu", {}).get("ms") and line["modelled"].get("kernels_ms")
+    ]
+    if errors:
+        off = median(max(e, 1 / e) for e in errors)
+        near = sum(0.5 <= e <= 2 for e in errors)
+        yield (
+            f"The model has {mean(errors):.2f} times the measured time of porter's kernels in the"
+            f" geometric mean, is off by a factor of {off:.2f} in the median, and by no more than 2"
+            f" for {near} of {len(errors)}."
+        )
 
 
 def cell(found: dict[str, Any], key: str) -> str:
@@ -136,20 +133,14 @@ def row(line: dict[str, Any]) -> str:
     ours, theirs = line.get("gpu", {}), line.get("cupy", {})
     size = ", ".join(f"{k}={v:,}" for k, v in line.get("size", {}).items())
     why = line.get("error") or ours.get("error")
+    name = line["name"] + ("" if line.get("alone", True) else "*")
     if why:
-        return f"| {line['name']} | {size} | | | | | | | | {why} |"
-    modelled = line["modelled"]
-    faster = [f"{r:.2f}" if (r := ratio(line, key)) else "" for key in ("ms", "call_ms")]
-    said = line.get("compared", {})
-    apart = said.get("difference", "")
-    notes = f"apart by {apart}" if apart else ""
-    if "error" in theirs:
-        notes = f"CuPy: {theirs['error']}"[:80]
-    cells = [
-        line["name"], size, cell(ours, "ms"), cell(modelled, "ms"), cell(theirs, "ms"), faster[0],
-        cell(ours, "call_ms"), cell(theirs, "call_ms"), faster[1], notes.replace("|", "\\|"),
-    ]  # fmt: skip
-    return f"| {' | '.join(cells)} |"
+        return f"| {name} | {size} | | | | | {why} |"
+    faster = f"{r:.2f}" if (r := ratio(line, "ms")) else ""
+    apart = line.get("compared", {}).get("difference", "")
+    note = f"CuPy: {theirs['error']}"[:80].replace("|", "\\|") if "error" in theirs else apart
+    times = [cell(ours, "ms"), cell(line["modelled"], "kernels_ms"), cell(theirs, "ms"), faster]
+    return f"| {' | '.join([name, size, *times, note])} |"
 
 
 def page(lines: Sequence[dict[str, Any]]) -> str:
@@ -158,15 +149,18 @@ def page(lines: Sequence[dict[str, Any]]) -> str:
     machine, others = head["machine"], [line for line in lines if not line.get("machine")]
     text = [
         f"Measured on {machine['date']} on one {machine['gpu']} (driver {machine['driver']}),",
-        f"Python {machine['python']}, {machine['packages']}. Times are in milliseconds, the median",
-        "of warm calls with arrays on the device. *Kernels* are timed by CUDA events while the GPU",
-        "is kept busy until the host has launched all; *calls* by the host's clock.",
+        f"Python {machine['python']}, {machine['packages']}. Times are in milliseconds: the median",
+        "of warm calls with arrays on the device, by CUDA events, while the GPU is kept busy until",
+        "the host has launched all. *Apart* is the largest difference of the results from CuPy's,",
+        "relative to the largest element.",
         "",
-        *summary(others),
-        "",
-        "| program | sizes | kernels: porter | modelled | CuPy | times faster "
-        "| calls: porter | CuPy | times faster | |",
-        "|---|---|--:|--:|--:|--:|--:|--:|--:|---|",
+    ]
+    if not all(line.get("alone", True) for line in others):
+        text += ["\\* Other programs started on the same GPU meanwhile: at most this long.", ""]
+    text += [
+        *(x for line in summary(others) for x in (line, "")),
+        "| program | sizes | porter | modelled | CuPy | times faster | apart |",
+        "|---|---|--:|--:|--:|--:|---|",
         *map(row, sorted(others, key=lambda line: ratio(line, "ms") or math.inf)),
     ]
     return "\n".join(text)

@@ -7,7 +7,7 @@
 # porter: assumed zscores: table is a 2-D array of float64
 # porter: converts zscores: table: integers and bools become float64 (a pass over the array)
 # porter: verified zscores: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:e7c4d785f3c04e9a1cc5a8ce5fcd2bf5b740ad4668f6ca6bb73b19b48f7e849c
+# porter: output sha256:7cdd7f5c928188bef6c200988ecf058039c16bf887ac39172601de4a275c4b73
 
 """CUDA kernels for the NumPy functions of zscores.py."""
 
@@ -185,7 +185,8 @@ def zscores(table, *, stream=None):
                 (parts, table.shape[1]), table.dtype, stream=stream
             )
             zscores_columns_parts[blocks, threads, stream](d_table, partial)
-            zscores_columns[blocks[0], threads, stream](
+            blocks, threads = _few_columns(table.shape[1])
+            zscores_columns[blocks, threads, stream](
                 partial, table.shape[0], mean, total
             )
     deviation = cuda.device_array(table.shape[1], table.dtype, stream=stream)
@@ -200,7 +201,8 @@ def zscores(table, *, stream=None):
                 (parts2, table.shape[1]), table.dtype, stream=stream
             )
             zscores_columns2_parts[blocks, threads, stream](d_table, total, partial)
-            zscores_columns2[blocks[0], threads, stream](
+            blocks, threads = _few_columns(table.shape[1])
+            zscores_columns2[blocks, threads, stream](
                 partial, table.shape[0], deviation
             )
     out = cuda.device_array(table.shape, table.dtype, stream=stream)
@@ -394,6 +396,12 @@ def _columns(columns, rows, outer=0):
     most = outer or _blocks(rows, 8 * height)
     parts = max(min(most, MOST_PARTIALS // across), 1)
     return parts, (across, parts), (width, height)
+
+
+def _few_columns(columns):
+    """The blocks and threads that fold the parts of columns: four columns along x are a sector."""
+    width = min(4, THREADS)
+    return _blocks(columns, width), (width, THREADS // width)
 
 
 def _to_host(array, stream):

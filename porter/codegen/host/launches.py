@@ -142,7 +142,9 @@ class Launches(HostBase):
         """The blocks and threads of a launch; for a shape of several axes they get names first."""
         grid = written.grid
         if grid.columns and grid.again:
-            return f"{self.parts.blocks}[0]", self.parts.threads
+            self._needs("_few_columns", "_blocks")
+            self.emit(f"blocks, threads = _few_columns({self.host.poly(grid.columns[0])})")
+            return "blocks", "threads"
         if grid.splits and grid.again:
             self._needs("_columns", "_blocks")
             elements = self.host.poly(_elements(grid))

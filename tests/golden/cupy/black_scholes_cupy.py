@@ -6,7 +6,7 @@
 # porter: also normal_cdf(float32[:])
 # porter: shapes normal_cdf: d[n]
 # porter: assumed normal_cdf: d is a 1-D array of float64
-# porter: converts normal_cdf: d: int32 and int64 whose largest value n keeps n within the dtype and within 2**53 become float64 (a pass over the array)
+# porter: converts normal_cdf: d: signed integers whose largest value n keeps n within the dtype and within 2**53 become float64 (a pass over the array)
 # porter: verified normal_cdf: simulator 24 cases
 # porter: function black_scholes(float64[:], float64[:], float64[:], float64, float64)
 # porter: accepts black_scholes: price: array of 1 dimension, float32 or float64; integers are converted
@@ -22,7 +22,7 @@
 # porter: converts black_scholes: price, strike, years: integers of 32 and 64 bits beside numbers that are floats become float64 (a pass over the array)
 # porter: converts black_scholes: price, strike, years: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified black_scholes: simulator 24 cases
-# porter: output sha256:631ac4c48e7a7f5604ec39767b4a4e1a15c15179d93c1401badbc065c8c707cc
+# porter: output sha256:966bdb0fac0c57f148e2cffdd337ff710e028db2e848252fc895d010aa6145a5
 
 """CuPy for the NumPy functions of black_scholes.py."""
 
@@ -56,7 +56,7 @@ def normal_cdf(d, *, stream=None):
 
     Abramowitz and Stegun, Handbook of Mathematical Functions, 26.2.17.
     """
-    d = _array(d, "d", 1, "float32 float64", "exact(1, 1, 1)")
+    d = _array(d, "d", 1, "float32 float64", "exact(1, 1, 1)+i")
     on_device = _on_device(d)
     with _on_stream(stream):
         d_d = cp.asarray(d)
@@ -131,9 +131,8 @@ def _command():
     for n, found in types.items():
         if found is None:
             kind = type(values[n]).__name__
-            return (
-                f"call the original: no signature has a type for {n}, which is {kind}"
-            )
+            original = f"call the original, {code.co_name} of {SOURCE}"
+            return f"{original}: no signature has a type for {n}, which is {kind}"
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
     return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"
@@ -159,6 +158,7 @@ def _type_of(value, fixed):
 
 def _array(value, name, ndim, dtypes, converts="", written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
+    own = name if hasattr(value, "dtype") else f"np.asarray({name})"
     if not _on_device(value):
         _refuse_wrapper(value, name)
         if isinstance(value, (str, bytes, dict, set)) or value is None:
@@ -166,7 +166,8 @@ def _array(value, name, ndim, dtypes, converts="", written=False):
                 f"{name} must be an array, not {type(value).__name__}: {_command()}"
             )
         if written and not isinstance(value, np.ndarray):
-            raise TypeError(f"{name} is changed in place: pass an array")
+            found = f"{name} is changed in place, and is {type(value).__name__}"
+            raise TypeError(f"{found}: pass np.asarray({name}), or {_command()}")
         value = np.asarray(value)
         if not value.dtype.isnative and not written:
             value = value.astype(value.dtype.newbyteorder("="))
@@ -180,7 +181,7 @@ def _array(value, name, ndim, dtypes, converts="", written=False):
         if converts and value.dtype.kind in "biu":
             # of arrays that meet, the dtypes of all decide
             return value if converts == "together" else _float64(value, name, converts)
-        cure = f"pass {name}.astype(np.{dtypes.split()[-1]}), or {_command()}"
+        cure = f"pass {own}.astype(np.{dtypes.split()[-1]}), or {_command()}"
         cure = cure if value.dtype.kind in "biufc" else _command()
         raise TypeError(
             f"{name} has dtype {value.dtype}, but the kernels take {dtypes}: {cure}"
@@ -207,22 +208,33 @@ def _refuse_wrapper(value, name):
 def _float64(value, name, rule):
     """Numbers as float64 where NumPy has them as float64 too before it computes; else TypeError.
 
-    `rule` says which integers: all, those of 32 bits and more, or those that are exact.
+    `rule` says which integers: all, those of 32 bits and more, or those that are exact; and of
+    which kinds narrower ones may be.
     """
-    dtype, kind = value.dtype, rule.partition("(")[0]
+    dtype, (rule, _, narrow) = value.dtype, rule.partition("+")
+    exact = rule.startswith("exact")
     if _on_device(value):
         raise TypeError(f"{name} is {dtype} on the device: convert it to float64 there")
-    known = dtype.kind == "f" or kind == "integers" or dtype.itemsize >= 4
-    if not known or (kind == "exact" and dtype.kind == "u"):
+    known = rule == "integers" or dtype.kind in (
+        narrow if dtype.itemsize < 4 else "i" if exact else "iu"
+    )
+    if not known and dtype.kind != "f":
+        found = f"{name} is {dtype}, with which NumPy does not compute in float64"
         raise TypeError(
-            f"{name} is {dtype}, with which NumPy does not compute in float64: {_command()}"
+            f"{found}: pass np.asarray({name}, np.float64), or {_command()}"
         )
-    if kind == "exact" and dtype.kind == "i" and value.size:
+    if exact and dtype.kind != "f" and value.size:
         own, factor, power = map(int, rule[6:-1].split(","))
         most = max(-int(value.min()), int(value.max()))
-        if own * most**power > np.iinfo(dtype).max or factor * most**power > 2**53:
+        if (
+            own * most**power > np.iinfo(np.int8 if dtype.kind == "b" else dtype).max
+            or factor * most**power > 2**53
+        ):
+            found = (
+                f"{name} has {dtype} up to {most}, too large to be the same in float64"
+            )
             raise TypeError(
-                f"{name} has {dtype} up to {most}, too large for float64: {_command()}"
+                f"{found}: pass np.asarray({name}, np.float64), or {_command()}"
             )
     return value.astype(np.float64)
 
@@ -244,7 +256,7 @@ def _one_dtype(names, *arrays, rule=""):
             for a, name in pairs
         ]
     found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
-    raise TypeError(f"{found}: give them one dtype")
+    raise TypeError(f"{found}: give them one dtype, or {_command()}")
 
 
 def _number(value, name, *arrays, floats=False):
@@ -269,7 +281,7 @@ def _number(value, name, *arrays, floats=False):
         own = np.float64 if value.dtype.kind in "biu" else value.dtype
         if np.result_type(beside, own, np.float16) != wanted:
             raise TypeError(
-                f"{name} is {value.dtype} and would promote the arrays: pass a float"
+                f"{name} is {value.dtype} and would promote the arrays: pass {name}.item()"
             )
     return value
 

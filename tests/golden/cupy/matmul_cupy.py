@@ -9,7 +9,7 @@
 # porter: assumed matmul: A is a 2-D array of float64
 # porter: assumed matmul: B is a 2-D array of float64
 # porter: verified matmul: simulator 24 cases
-# porter: output sha256:e28453dd22deded662ac1be8154670e9ae6c98012d65e461967b987a58886e2d
+# porter: output sha256:f76666275bfd97add8ecd975ed1857ef913ddb65dfac7370db38cbc6dd097912
 
 """CuPy for the NumPy functions of matmul.py."""
 
@@ -57,9 +57,8 @@ def _command():
     for n, found in types.items():
         if found is None:
             kind = type(values[n]).__name__
-            return (
-                f"call the original: no signature has a type for {n}, which is {kind}"
-            )
+            original = f"call the original, {code.co_name} of {SOURCE}"
+            return f"{original}: no signature has a type for {n}, which is {kind}"
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
     return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"
@@ -85,6 +84,7 @@ def _type_of(value, fixed):
 
 def _array(value, name, ndim, dtypes, written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
+    own = name if hasattr(value, "dtype") else f"np.asarray({name})"
     if not _on_device(value):
         _refuse_wrapper(value, name)
         if isinstance(value, (str, bytes, dict, set)) or value is None:
@@ -92,7 +92,8 @@ def _array(value, name, ndim, dtypes, written=False):
                 f"{name} must be an array, not {type(value).__name__}: {_command()}"
             )
         if written and not isinstance(value, np.ndarray):
-            raise TypeError(f"{name} is changed in place: pass an array")
+            found = f"{name} is changed in place, and is {type(value).__name__}"
+            raise TypeError(f"{found}: pass np.asarray({name}), or {_command()}")
         value = np.asarray(value)
         if not value.dtype.isnative and not written:
             value = value.astype(value.dtype.newbyteorder("="))
@@ -103,7 +104,7 @@ def _array(value, name, ndim, dtypes, written=False):
             f"{name} has {len(value.shape)} dimensions instead of {ndim}: {_command()}"
         )
     if value.dtype.name not in dtypes.split():
-        cure = f"pass {name}.astype(np.{dtypes.split()[-1]}), or {_command()}"
+        cure = f"pass {own}.astype(np.{dtypes.split()[-1]}), or {_command()}"
         cure = cure if value.dtype.kind in "biufc" else _command()
         raise TypeError(
             f"{name} has dtype {value.dtype}, but the kernels take {dtypes}: {cure}"
@@ -132,7 +133,7 @@ def _one_dtype(names, *arrays):
     dtypes = {array.dtype for array in arrays}
     if len(dtypes) > 1:
         found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
-        raise TypeError(f"{found}: give them one dtype")
+        raise TypeError(f"{found}: give them one dtype, or {_command()}")
     return arrays
 
 

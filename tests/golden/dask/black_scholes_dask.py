@@ -19,7 +19,7 @@
 # porter: assumed black_scholes: strike is a 1-D array of float64
 # porter: assumed black_scholes: years is a 1-D array of float64
 # porter: verified black_scholes: cpu 24 cases
-# porter: output sha256:fd72a50a2250243967785d5461f58c72b291c2d30aa554bbc5b5713812955533
+# porter: output sha256:b5a3de39e9a91ff92eb9871ae596f75f01dd2ef4563af4c48726563fd75e5f53
 
 """Functions of Dask's arrays for the NumPy functions of black_scholes.py."""
 
@@ -247,9 +247,8 @@ def _command():
     for n, found in types.items():
         if found is None:
             kind = type(values[n]).__name__
-            return (
-                f"call the original: no signature has a type for {n}, which is {kind}"
-            )
+            original = f"call the original, {code.co_name} of {SOURCE}"
+            return f"{original}: no signature has a type for {n}, which is {kind}"
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
     return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"
@@ -321,7 +320,7 @@ def _one_dtype(names, *arrays):
     dtypes = {array.dtype for array in arrays}
     if len(dtypes) > 1:
         found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
-        raise TypeError(f"{found}: give them one dtype")
+        raise TypeError(f"{found}: give them one dtype, or {_command()}")
     return arrays
 
 
@@ -355,7 +354,7 @@ def _number(value, name, *arrays):
         own = np.float64 if value.dtype.kind in "biu" else value.dtype
         if np.result_type(beside, own, np.float16) != wanted:
             raise TypeError(
-                f"{name} is {value.dtype} and would promote the arrays: pass a float"
+                f"{name} is {value.dtype} and would promote the arrays: pass {name}.item()"
             )
     return value
 

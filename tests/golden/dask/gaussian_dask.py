@@ -9,7 +9,7 @@
 # porter: shapes gaussian_pdf: x[n] mean[] sigma[]
 # porter: assumed gaussian_pdf: x is a 1-D array of float64
 # porter: verified gaussian_pdf: cpu 24 cases
-# porter: output sha256:01b1af75100c8b0c1eb89cbe760a27703e254dc0fdf35fffc04f1888e30d04eb
+# porter: output sha256:569e748824ffc89482d65a5689b0c53909b79a58be0534e1a79cd0b993bd4828
 
 """Functions of Dask's arrays for the NumPy functions of gaussian.py."""
 
@@ -73,9 +73,8 @@ def _command():
     for n, found in types.items():
         if found is None:
             kind = type(values[n]).__name__
-            return (
-                f"call the original: no signature has a type for {n}, which is {kind}"
-            )
+            original = f"call the original, {code.co_name} of {SOURCE}"
+            return f"{original}: no signature has a type for {n}, which is {kind}"
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
     return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"
@@ -160,7 +159,7 @@ def _number(value, name, *arrays):
         own = np.float64 if value.dtype.kind in "biu" else value.dtype
         if np.result_type(beside, own, np.float16) != wanted:
             raise TypeError(
-                f"{name} is {value.dtype} and would promote the arrays: pass a float"
+                f"{name} is {value.dtype} and would promote the arrays: pass {name}.item()"
             )
     return value
 

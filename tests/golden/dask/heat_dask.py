@@ -9,7 +9,7 @@
 # porter: shapes heat: u[n, m] alpha[] steps[]
 # porter: assumed heat: u is a 2-D array of float64
 # porter: verified heat: cpu 24 cases
-# porter: output sha256:fbcfb8862d90b1b4e897e9dfa798ee19bc5dd4d52d90ffd67e9b163cb51091be
+# porter: output sha256:6f04aef50937615e29c34af451eb97b05ea49e5590508ca4828cdcda6f982746
 
 """Functions of Dask's arrays for the NumPy functions of heat.py."""
 
@@ -84,9 +84,8 @@ def _command():
     for n, found in types.items():
         if found is None:
             kind = type(values[n]).__name__
-            return (
-                f"call the original: no signature has a type for {n}, which is {kind}"
-            )
+            original = f"call the original, {code.co_name} of {SOURCE}"
+            return f"{original}: no signature has a type for {n}, which is {kind}"
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
     return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"
@@ -165,7 +164,7 @@ def _integer(value, name, dtype=None):
     if dtype is not None and isinstance(value, np.generic):
         if np.result_type(dtype, value.dtype) != dtype:
             raise TypeError(
-                f"{name} is {value.dtype} and would promote the arrays: pass an int"
+                f"{name} is {value.dtype} and would promote the arrays: pass int({name})"
             )
     # narrower ones would wrap around in the arithmetic of sizes
     return value if isinstance(value, np.int64) else operator.index(value)
@@ -189,7 +188,7 @@ def _number(value, name, *arrays):
         own = np.float64 if value.dtype.kind in "biu" else value.dtype
         if np.result_type(beside, own, np.float16) != wanted:
             raise TypeError(
-                f"{name} is {value.dtype} and would promote the arrays: pass a float"
+                f"{name} is {value.dtype} and would promote the arrays: pass {name}.item()"
             )
     return value
 

@@ -9,7 +9,7 @@
 # porter: assumed hidden_layer: greyscales is a 1-D array of float64
 # porter: assumed hidden_layer: weights is a 1-D array of float64
 # porter: verified hidden_layer: cpu 24 cases
-# porter: output sha256:b86722e93d34945f84064b5760a4f83b6a07981566588d52e3227656c4e06c7e
+# porter: output sha256:0561d62d96da7b66331923101ca80a6158d847185ab2bca53710e00e557de754
 
 """Functions of Dask's arrays for the NumPy functions of hidden_layer.py."""
 
@@ -78,9 +78,8 @@ def _command():
     for n, found in types.items():
         if found is None:
             kind = type(values[n]).__name__
-            return (
-                f"call the original: no signature has a type for {n}, which is {kind}"
-            )
+            original = f"call the original, {code.co_name} of {SOURCE}"
+            return f"{original}: no signature has a type for {n}, which is {kind}"
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
     return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"
@@ -152,7 +151,7 @@ def _one_dtype(names, *arrays):
     dtypes = {array.dtype for array in arrays}
     if len(dtypes) > 1:
         found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
-        raise TypeError(f"{found}: give them one dtype")
+        raise TypeError(f"{found}: give them one dtype, or {_command()}")
     return arrays
 
 

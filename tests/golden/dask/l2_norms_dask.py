@@ -7,7 +7,7 @@
 # porter: shapes l2_norms: vectors[n, m]
 # porter: assumed l2_norms: vectors is a 2-D array of float64
 # porter: verified l2_norms: cpu 24 cases
-# porter: output sha256:3a1715a2a50d7ce5db222dea0b0d4c29e618d3ae2e6d204547a01dd488171353
+# porter: output sha256:e7fa4ee7f0d1db176c7ca3d7266de2af9b3d25438d5fc71f93ee3c6fab6edbea
 
 """Functions of Dask's arrays for the NumPy functions of l2_norms.py."""
 
@@ -85,9 +85,8 @@ def _command():
     for n, found in types.items():
         if found is None:
             kind = type(values[n]).__name__
-            return (
-                f"call the original: no signature has a type for {n}, which is {kind}"
-            )
+            original = f"call the original, {code.co_name} of {SOURCE}"
+            return f"{original}: no signature has a type for {n}, which is {kind}"
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
     return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"

@@ -10,7 +10,7 @@
 # porter: assumed mandelbrot: re is a 1-D array of float64
 # porter: assumed mandelbrot: im is a 1-D array of float64
 # porter: verified mandelbrot: cpu 24 cases
-# porter: output sha256:2102560bcb314138fc1e6f588c1197fb8871968269f521b9378d6067510cdad4
+# porter: output sha256:67db77189242b96b1a916fe010cc264a338d53e0267d8e6414b977c7e92aea6d
 
 """Functions of Dask's arrays for the NumPy functions of mandelbrot.py."""
 
@@ -94,9 +94,8 @@ def _command():
     for n, found in types.items():
         if found is None:
             kind = type(values[n]).__name__
-            return (
-                f"call the original: no signature has a type for {n}, which is {kind}"
-            )
+            original = f"call the original, {code.co_name} of {SOURCE}"
+            return f"{original}: no signature has a type for {n}, which is {kind}"
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
     return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"
@@ -168,7 +167,7 @@ def _one_dtype(names, *arrays):
     dtypes = {array.dtype for array in arrays}
     if len(dtypes) > 1:
         found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
-        raise TypeError(f"{found}: give them one dtype")
+        raise TypeError(f"{found}: give them one dtype, or {_command()}")
     return arrays
 
 
@@ -184,7 +183,7 @@ def _integer(value, name, dtype=None):
     if dtype is not None and isinstance(value, np.generic):
         if np.result_type(dtype, value.dtype) != dtype:
             raise TypeError(
-                f"{name} is {value.dtype} and would promote the arrays: pass an int"
+                f"{name} is {value.dtype} and would promote the arrays: pass int({name})"
             )
     # narrower ones would wrap around in the arithmetic of sizes
     return value if isinstance(value, np.int64) else operator.index(value)

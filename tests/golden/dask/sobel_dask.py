@@ -7,7 +7,7 @@
 # porter: shapes sobel: image[n, m]
 # porter: assumed sobel: image is a 2-D array of float64
 # porter: verified sobel: cpu 24 cases
-# porter: output sha256:a4cc0a3b0f40de2874b04be483709b3a9b48e5d77eae6b6a6b7912122b4567e2
+# porter: output sha256:6491f99569f556cda7d73d66301c143f225acc919459c75ee6835a383336a36b
 
 """Functions of Dask's arrays for the NumPy functions of sobel.py."""
 
@@ -81,9 +81,8 @@ def _command():
     for n, found in types.items():
         if found is None:
             kind = type(values[n]).__name__
-            return (
-                f"call the original: no signature has a type for {n}, which is {kind}"
-            )
+            original = f"call the original, {code.co_name} of {SOURCE}"
+            return f"{original}: no signature has a type for {n}, which is {kind}"
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
     return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"

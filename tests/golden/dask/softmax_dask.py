@@ -7,7 +7,7 @@
 # porter: shapes softmax: x[n, m]
 # porter: assumed softmax: x is a 2-D array of float64
 # porter: verified softmax: cpu 24 cases
-# porter: output sha256:b6a0a41cd5aa785040f8526ec5ca8d3a40fdca5dbd43a9018682082ee0e2cc5a
+# porter: output sha256:9189ccb75b725515eae2d3054cf2ab2f039c23f7fde07ba04012dffe491ffb77
 
 """Functions of Dask's arrays for the NumPy functions of softmax.py."""
 
@@ -79,9 +79,8 @@ def _command():
     for n, found in types.items():
         if found is None:
             kind = type(values[n]).__name__
-            return (
-                f"call the original: no signature has a type for {n}, which is {kind}"
-            )
+            original = f"call the original, {code.co_name} of {SOURCE}"
+            return f"{original}: no signature has a type for {n}, which is {kind}"
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
     return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"

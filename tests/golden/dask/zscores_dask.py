@@ -7,7 +7,7 @@
 # porter: shapes zscores: table[n, m]
 # porter: assumed zscores: table is a 2-D array of float64
 # porter: verified zscores: cpu 24 cases
-# porter: output sha256:fca6f7ed273ed33e28a81a475058176d8e5000b7b2a5adb45aaa7886578765fd
+# porter: output sha256:e018fae48fa04d89843fff1900750cedf57b47a89c4be4b45e42a208e7c821c8
 
 """Functions of Dask's arrays for the NumPy functions of zscores.py."""
 
@@ -174,9 +174,8 @@ def _command():
     for n, found in types.items():
         if found is None:
             kind = type(values[n]).__name__
-            return (
-                f"call the original: no signature has a type for {n}, which is {kind}"
-            )
+            original = f"call the original, {code.co_name} of {SOURCE}"
+            return f"{original}: no signature has a type for {n}, which is {kind}"
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
     return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"

@@ -14,7 +14,7 @@
 # porter: converts hidden_layer: greyscales, weights: integers and bools become float64 (a pass over the array)
 # porter: converts hidden_layer: greyscales, weights: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified hidden_layer: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:0d330c0d0e0d4eb51dcca2f0858b83ae1178828e808946e97d65489805292a23
+# porter: output sha256:e4dcbcd3b6c41d50d85e70e51578f56ee961bcebc39a54a49632fbb065abc6c9
 
 """Generalized ufuncs for the functions of hidden_layer.py."""
 
@@ -89,9 +89,8 @@ def _command():
     for n, found in types.items():
         if found is None:
             kind = type(values[n]).__name__
-            return (
-                f"call the original: no signature has a type for {n}, which is {kind}"
-            )
+            original = f"call the original, {code.co_name} of {SOURCE}"
+            return f"{original}: no signature has a type for {n}, which is {kind}"
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
     return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"
@@ -117,6 +116,7 @@ def _type_of(value, fixed):
 
 def _array(value, name, ndim, dtypes, converts="", written=False):
     """`value` as an array that the gufuncs take; TypeError or ValueError if it is not one."""
+    own = name if hasattr(value, "dtype") else f"np.asarray({name})"
     if not _on_device(value):
         _refuse_wrapper(value, name)
         if isinstance(value, (str, bytes, dict, set)) or value is None:
@@ -124,7 +124,8 @@ def _array(value, name, ndim, dtypes, converts="", written=False):
                 f"{name} must be an array, not {type(value).__name__}: {_command()}"
             )
         if written and not isinstance(value, np.ndarray):
-            raise TypeError(f"{name} is changed in place: pass an array")
+            found = f"{name} is changed in place, and is {type(value).__name__}"
+            raise TypeError(f"{found}: pass np.asarray({name}), or {_command()}")
         value = np.asarray(value)
         if not value.dtype.isnative and not written:
             value = value.astype(value.dtype.newbyteorder("="))
@@ -138,7 +139,7 @@ def _array(value, name, ndim, dtypes, converts="", written=False):
         if converts and value.dtype.kind in "biu":
             # of arrays that meet, the dtypes of all decide
             return value if converts == "together" else _float64(value, name, converts)
-        cure = f"pass {name}.astype(np.{dtypes.split()[-1]}), or {_command()}"
+        cure = f"pass {own}.astype(np.{dtypes.split()[-1]}), or {_command()}"
         cure = cure if value.dtype.kind in "biufc" else _command()
         raise TypeError(
             f"{name} has dtype {value.dtype}, but the gufuncs take {dtypes}: {cure}"
@@ -165,22 +166,33 @@ def _refuse_wrapper(value, name):
 def _float64(value, name, rule):
     """Numbers as float64 where NumPy has them as float64 too before it computes; else TypeError.
 
-    `rule` says which integers: all, those of 32 bits and more, or those that are exact.
+    `rule` says which integers: all, those of 32 bits and more, or those that are exact; and of
+    which kinds narrower ones may be.
     """
-    dtype, kind = value.dtype, rule.partition("(")[0]
+    dtype, (rule, _, narrow) = value.dtype, rule.partition("+")
+    exact = rule.startswith("exact")
     if _on_device(value):
         raise TypeError(f"{name} is {dtype} on the device: convert it to float64 there")
-    known = dtype.kind == "f" or kind == "integers" or dtype.itemsize >= 4
-    if not known or (kind == "exact" and dtype.kind == "u"):
+    known = rule == "integers" or dtype.kind in (
+        narrow if dtype.itemsize < 4 else "i" if exact else "iu"
+    )
+    if not known and dtype.kind != "f":
+        found = f"{name} is {dtype}, with which NumPy does not compute in float64"
         raise TypeError(
-            f"{name} is {dtype}, with which NumPy does not compute in float64: {_command()}"
+            f"{found}: pass np.asarray({name}, np.float64), or {_command()}"
         )
-    if kind == "exact" and dtype.kind == "i" and value.size:
+    if exact and dtype.kind != "f" and value.size:
         own, factor, power = map(int, rule[6:-1].split(","))
         most = max(-int(value.min()), int(value.max()))
-        if own * most**power > np.iinfo(dtype).max or factor * most**power > 2**53:
+        if (
+            own * most**power > np.iinfo(np.int8 if dtype.kind == "b" else dtype).max
+            or factor * most**power > 2**53
+        ):
+            found = (
+                f"{name} has {dtype} up to {most}, too large to be the same in float64"
+            )
             raise TypeError(
-                f"{name} has {dtype} up to {most}, too large for float64: {_command()}"
+                f"{found}: pass np.asarray({name}, np.float64), or {_command()}"
             )
     return value.astype(np.float64)
 
@@ -202,7 +214,7 @@ def _one_dtype(names, *arrays, rule=""):
             for a, name in pairs
         ]
     found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
-    raise TypeError(f"{found}: give them one dtype")
+    raise TypeError(f"{found}: give them one dtype, or {_command()}")
 
 
 def _weak(*values, strong=()):

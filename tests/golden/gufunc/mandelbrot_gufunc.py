@@ -11,7 +11,7 @@
 # porter: assumed mandelbrot: re is a 1-D array of float64
 # porter: assumed mandelbrot: im is a 1-D array of float64
 # porter: verified mandelbrot: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:c9d73f784afe36737af62015e9bc1dce479f039207d965862519b449ad1e90df
+# porter: output sha256:da45d4f98576b21d797bef9dbe1df40d8fe9592b0ed13ecfaa8a0e7d6cf17347
 
 """Generalized ufuncs for the functions of mandelbrot.py."""
 
@@ -101,9 +101,8 @@ def _command():
     for n, found in types.items():
         if found is None:
             kind = type(values[n]).__name__
-            return (
-                f"call the original: no signature has a type for {n}, which is {kind}"
-            )
+            original = f"call the original, {code.co_name} of {SOURCE}"
+            return f"{original}: no signature has a type for {n}, which is {kind}"
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
     return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"
@@ -129,6 +128,7 @@ def _type_of(value, fixed):
 
 def _array(value, name, ndim, dtypes, written=False):
     """`value` as an array that the gufuncs take; TypeError or ValueError if it is not one."""
+    own = name if hasattr(value, "dtype") else f"np.asarray({name})"
     if not _on_device(value):
         _refuse_wrapper(value, name)
         if isinstance(value, (str, bytes, dict, set)) or value is None:
@@ -136,7 +136,8 @@ def _array(value, name, ndim, dtypes, written=False):
                 f"{name} must be an array, not {type(value).__name__}: {_command()}"
             )
         if written and not isinstance(value, np.ndarray):
-            raise TypeError(f"{name} is changed in place: pass an array")
+            found = f"{name} is changed in place, and is {type(value).__name__}"
+            raise TypeError(f"{found}: pass np.asarray({name}), or {_command()}")
         value = np.asarray(value)
         if not value.dtype.isnative and not written:
             value = value.astype(value.dtype.newbyteorder("="))
@@ -147,7 +148,7 @@ def _array(value, name, ndim, dtypes, written=False):
             f"{name} has {len(value.shape)} dimensions instead of {ndim}: {_command()}"
         )
     if value.dtype.name not in dtypes.split():
-        cure = f"pass {name}.astype(np.{dtypes.split()[-1]}), or {_command()}"
+        cure = f"pass {own}.astype(np.{dtypes.split()[-1]}), or {_command()}"
         cure = cure if value.dtype.kind in "biufc" else _command()
         raise TypeError(
             f"{name} has dtype {value.dtype}, but the gufuncs take {dtypes}: {cure}"
@@ -176,7 +177,7 @@ def _one_dtype(names, *arrays):
     dtypes = {array.dtype for array in arrays}
     if len(dtypes) > 1:
         found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
-        raise TypeError(f"{found}: give them one dtype")
+        raise TypeError(f"{found}: give them one dtype, or {_command()}")
     return arrays
 
 
@@ -256,7 +257,7 @@ def _integer(value, name, dtype=None):
     if dtype is not None and isinstance(value, np.generic):
         if np.result_type(dtype, value.dtype) != dtype:
             raise TypeError(
-                f"{name} is {value.dtype} and would promote the arrays: pass an int"
+                f"{name} is {value.dtype} and would promote the arrays: pass int({name})"
             )
     # narrower ones would wrap around in the arithmetic of sizes
     return value if isinstance(value, np.int64) else operator.index(value)

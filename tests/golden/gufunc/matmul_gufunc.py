@@ -2,17 +2,18 @@
 # porter: source ../../../examples/matmul.py sha256:d903eba87f8a5922c8f99e078fa135fc398b9bad2bee9f8b7203e13f24765d8a
 # porter: target gufunc
 # porter: function matmul(float64[:, :], float64[:, :])
-# porter: accepts matmul: A: array of 1 or more dimensions, float32 or float64; integers are converted
-# porter: accepts matmul: B: array of 2 dimensions, float32 or float64
+# porter: accepts matmul: A: array of 1 or more dimensions, float32, float64 or int64; integers are converted
+# porter: accepts matmul: B: array of 2 dimensions, float32, float64 or int64; integers are converted
 # porter: accepts matmul: out: array for the result, to which it is cast, or a tuple of them
 # porter: also matmul(float32[:, :], float32[:, :])
+# porter: also matmul(int64[:, :], int64[:, :])
 # porter: shapes matmul: A[n, m] B[m, k]
 # porter: assumed matmul: A is a 2-D array of float64
 # porter: assumed matmul: B is a 2-D array of float64
-# porter: converts matmul: A: integers and bools become float64 (a pass over the array)
+# porter: converts matmul: A, B: integers and bools beside arrays of floats become float64 (a pass over the array)
 # porter: converts matmul: A, B: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified matmul: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:c1acddbcdbf4d3bf85ae8299c9b26da4b406dfd1cec8a240fc08f1ad51bea80b
+# porter: output sha256:757ecb28011adcb81c7961a89e374b1a140a4a9cecc4b63405ec06aaa78b4e2b
 
 """Generalized ufuncs for the functions of matmul.py."""
 
@@ -29,6 +30,7 @@ STORING = ("matmul",)  # functions that take `out`
 
 @guvectorize(
     [
+        "void(int64[:], int64[:, :], int64[:])",
         "void(float32[:], float32[:, :], float32[:])",
         "void(float64[:], float64[:, :], float64[:])",
     ],
@@ -46,9 +48,9 @@ def matmul_gufunc(A, B, out):
 
 
 def _matmul(A, B, *, stream=None):
-    A = _array(A, "A", None, "float32 float64", "together")
-    B = _array(B, "B", 2, "float32 float64")
-    A, B = _one_dtype("A B", A, B, rule="integers mixed")
+    A = _array(A, "A", None, "int64 float32 float64", "together")
+    B = _array(B, "B", 2, "int64 float32 float64", "together")
+    A, B = _one_dtype("A B", A, B, rule="A B beside int64: integers mixed")
     lead, A = _leading({"A": (A, 1)})
     if B.shape[0] != A.shape[1]:
         raise ValueError(
@@ -87,9 +89,8 @@ def _command():
     for n, found in types.items():
         if found is None:
             kind = type(values[n]).__name__
-            return (
-                f"call the original: no signature has a type for {n}, which is {kind}"
-            )
+            original = f"call the original, {code.co_name} of {SOURCE}"
+            return f"{original}: no signature has a type for {n}, which is {kind}"
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
     return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"
@@ -115,6 +116,7 @@ def _type_of(value, fixed):
 
 def _array(value, name, ndim, dtypes, converts="", written=False):
     """`value` as an array that the gufuncs take; TypeError or ValueError if it is not one."""
+    own = name if hasattr(value, "dtype") else f"np.asarray({name})"
     if not _on_device(value):
         _refuse_wrapper(value, name)
         if isinstance(value, (str, bytes, dict, set)) or value is None:
@@ -122,7 +124,8 @@ def _array(value, name, ndim, dtypes, converts="", written=False):
                 f"{name} must be an array, not {type(value).__name__}: {_command()}"
             )
         if written and not isinstance(value, np.ndarray):
-            raise TypeError(f"{name} is changed in place: pass an array")
+            found = f"{name} is changed in place, and is {type(value).__name__}"
+            raise TypeError(f"{found}: pass np.asarray({name}), or {_command()}")
         value = np.asarray(value)
         if not value.dtype.isnative and not written:
             value = value.astype(value.dtype.newbyteorder("="))
@@ -136,7 +139,7 @@ def _array(value, name, ndim, dtypes, converts="", written=False):
         if converts and value.dtype.kind in "biu":
             # of arrays that meet, the dtypes of all decide
             return value if converts == "together" else _float64(value, name, converts)
-        cure = f"pass {name}.astype(np.{dtypes.split()[-1]}), or {_command()}"
+        cure = f"pass {own}.astype(np.{dtypes.split()[-1]}), or {_command()}"
         cure = cure if value.dtype.kind in "biufc" else _command()
         raise TypeError(
             f"{name} has dtype {value.dtype}, but the gufuncs take {dtypes}: {cure}"
@@ -163,22 +166,33 @@ def _refuse_wrapper(value, name):
 def _float64(value, name, rule):
     """Numbers as float64 where NumPy has them as float64 too before it computes; else TypeError.
 
-    `rule` says which integers: all, those of 32 bits and more, or those that are exact.
+    `rule` says which integers: all, those of 32 bits and more, or those that are exact; and of
+    which kinds narrower ones may be.
     """
-    dtype, kind = value.dtype, rule.partition("(")[0]
+    dtype, (rule, _, narrow) = value.dtype, rule.partition("+")
+    exact = rule.startswith("exact")
     if _on_device(value):
         raise TypeError(f"{name} is {dtype} on the device: convert it to float64 there")
-    known = dtype.kind == "f" or kind == "integers" or dtype.itemsize >= 4
-    if not known or (kind == "exact" and dtype.kind == "u"):
+    known = rule == "integers" or dtype.kind in (
+        narrow if dtype.itemsize < 4 else "i" if exact else "iu"
+    )
+    if not known and dtype.kind != "f":
+        found = f"{name} is {dtype}, with which NumPy does not compute in float64"
         raise TypeError(
-            f"{name} is {dtype}, with which NumPy does not compute in float64: {_command()}"
+            f"{found}: pass np.asarray({name}, np.float64), or {_command()}"
         )
-    if kind == "exact" and dtype.kind == "i" and value.size:
+    if exact and dtype.kind != "f" and value.size:
         own, factor, power = map(int, rule[6:-1].split(","))
         most = max(-int(value.min()), int(value.max()))
-        if own * most**power > np.iinfo(dtype).max or factor * most**power > 2**53:
+        if (
+            own * most**power > np.iinfo(np.int8 if dtype.kind == "b" else dtype).max
+            or factor * most**power > 2**53
+        ):
+            found = (
+                f"{name} has {dtype} up to {most}, too large to be the same in float64"
+            )
             raise TypeError(
-                f"{name} has {dtype} up to {most}, too large for float64: {_command()}"
+                f"{found}: pass np.asarray({name}, np.float64), or {_command()}"
             )
     return value.astype(np.float64)
 
@@ -186,13 +200,24 @@ def _float64(value, name, rule):
 def _one_dtype(names, *arrays, rule=""):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
     dtypes = {array.dtype for array in arrays}
+    beside, _, rule = rule.rpartition(": ")
+    only, _, kept = beside.partition(" beside ")
     rule, mixed, _ = rule.partition("mixed")
     integers = [dtype for dtype in dtypes if dtype.kind in "biu"]
-    if len(dtypes) == 1 and not (rule and integers):
+    if len(dtypes) == 1 and (
+        not (rule and integers) or integers[0].name in kept.split(",")
+    ):
         return arrays
     single = any(dtype.name == "float32" for dtype in dtypes)
     if single and (not mixed or any(dtype.itemsize < 4 for dtype in integers)):
         rule = mixed = ""
+    odd = [
+        n
+        for n, a in zip(names.split(), arrays)
+        if a.dtype in integers and n not in only.split()
+    ]
+    if beside and (odd or len(integers) == len(dtypes)):
+        rule = mixed = ""  # integers that meet are kept, of one dtype
     if rule or mixed:
         pairs = zip(arrays, names.split())
         return [
@@ -200,7 +225,7 @@ def _one_dtype(names, *arrays, rule=""):
             for a, name in pairs
         ]
     found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
-    raise TypeError(f"{found}: give them one dtype")
+    raise TypeError(f"{found}: give them one dtype, or {_command()}")
 
 
 def _into(results, out, cores=(), stream=None):
@@ -308,7 +333,12 @@ def _leading(arrays, least=0, fixed=()):
     lead = np.broadcast_shapes(*leads)
     if any(own != lead and name in fixed for name, own in zip(arrays, leads)):
         shapes = " ".join(str(array.shape) for array, _ in arrays.values())
-        raise ValueError(f"operands could not be broadcast together: {shapes}")
+        found = f"operands could not be broadcast together: {shapes}"
+        name = next(n for n, own in zip(arrays, leads) if own != lead)
+        whole = (
+            lead + arrays[name][0].shape[len(arrays[name][0].shape) - arrays[name][1] :]
+        )
+        raise ValueError(f"{found}: pass np.broadcast_to({name}, {whole})")
     return lead, *(_collapsed(array, core, lead) for array, core in arrays.values())
 
 

@@ -9,7 +9,7 @@
 # porter: shapes heat: u[n, m] alpha[] steps[]
 # porter: assumed heat: u is a 2-D array of float64
 # porter: verified heat: cpu 24 cases
-# porter: output sha256:f0564a2afc72d38f43251debdd4eb2e2860763a755a01d0e85ffaafaa5a94d3f
+# porter: output sha256:c632d9fb50c819251822ea1e85414ec110698cdc2e1804623165a65945ee44d4
 
 """Compiled loops for the NumPy functions of heat.py."""
 
@@ -99,9 +99,8 @@ def _command():
     for n, found in types.items():
         if found is None:
             kind = type(values[n]).__name__
-            return (
-                f"call the original: no signature has a type for {n}, which is {kind}"
-            )
+            original = f"call the original, {code.co_name} of {SOURCE}"
+            return f"{original}: no signature has a type for {n}, which is {kind}"
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
     return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"
@@ -127,13 +126,15 @@ def _type_of(value, fixed):
 
 def _array(value, name, ndim, dtypes, written=False):
     """`value` as an array that the loops take; TypeError or ValueError if it is not one."""
+    own = name if hasattr(value, "dtype") else f"np.asarray({name})"
     _refuse_wrapper(value, name)
     if isinstance(value, (str, bytes, dict, set)) or value is None:
         raise TypeError(
             f"{name} must be an array, not {type(value).__name__}: {_command()}"
         )
     if written and not isinstance(value, np.ndarray):
-        raise TypeError(f"{name} is changed in place: pass an array")
+        found = f"{name} is changed in place, and is {type(value).__name__}"
+        raise TypeError(f"{found}: pass np.asarray({name}), or {_command()}")
     value = np.asarray(value)
     if not value.dtype.isnative and not written:
         value = value.astype(value.dtype.newbyteorder("="))
@@ -144,7 +145,7 @@ def _array(value, name, ndim, dtypes, written=False):
             f"{name} has {len(value.shape)} dimensions instead of {ndim}: {_command()}"
         )
     if value.dtype.name not in dtypes.split():
-        cure = f"pass {name}.astype(np.{dtypes.split()[-1]}), or {_command()}"
+        cure = f"pass {own}.astype(np.{dtypes.split()[-1]}), or {_command()}"
         cure = cure if value.dtype.kind in "biufc" else _command()
         raise TypeError(
             f"{name} has dtype {value.dtype}, but the loops take {dtypes}: {cure}"
@@ -180,7 +181,7 @@ def _integer(value, name, dtype=None):
     if dtype is not None and isinstance(value, np.generic):
         if np.result_type(dtype, value.dtype) != dtype:
             raise TypeError(
-                f"{name} is {value.dtype} and would promote the arrays: pass an int"
+                f"{name} is {value.dtype} and would promote the arrays: pass int({name})"
             )
     # narrower ones would wrap around in the arithmetic of sizes
     return value if isinstance(value, np.int64) else operator.index(value)
@@ -204,7 +205,7 @@ def _number(value, name, *arrays):
         own = np.float64 if value.dtype.kind in "biu" else value.dtype
         if np.result_type(beside, own, np.float16) != wanted:
             raise TypeError(
-                f"{name} is {value.dtype} and would promote the arrays: pass a float"
+                f"{name} is {value.dtype} and would promote the arrays: pass {name}.item()"
             )
     return value
 

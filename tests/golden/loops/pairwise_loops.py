@@ -8,10 +8,10 @@
 # porter: shapes pairwise_distances: x[n, m] y[k, m]
 # porter: assumed pairwise_distances: x is a 2-D array of float64
 # porter: assumed pairwise_distances: y is a 2-D array of float64
-# porter: converts pairwise_distances: x, y: int32 and int64 whose largest value n keeps 4 * n**2 within the dtype and 8589934592 * n**2 within 2**53 become float64 (a pass over the array)
+# porter: converts pairwise_distances: x, y: signed integers whose largest value n keeps 4 * n**2 within the dtype and 8589934592 * n**2 within 2**53 become float64 (a pass over the array)
 # porter: converts pairwise_distances: x, y: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified pairwise_distances: cpu 24 cases
-# porter: output sha256:0db4c279bae68ac6ba1368142bffa410fc91e1629ee3195ff14f2f52f2e039cf
+# porter: output sha256:308a670064db28d25ef3c6fa7d330f46ab49e6e2c93a40b09c2d18d991d20d9e
 
 """Compiled loops for the NumPy functions of pairwise.py."""
 
@@ -43,7 +43,7 @@ def pairwise_distances(x, y):
     """Return the Euclidean distance of every row of `x` to every row of `y`."""
     x = _array(x, "x", 2, "float32 float64", "together")
     y = _array(y, "y", 2, "float32 float64", "together")
-    x, y = _one_dtype("x y", x, y, rule="exact(4, 8589934592, 2) mixed")
+    x, y = _one_dtype("x y", x, y, rule="exact(4, 8589934592, 2)+i mixed")
     x, y = _expanded((x, y), (1, 1))
     own_x = _contiguous(x)
     own_y = _contiguous(y)
@@ -64,9 +64,8 @@ def _command():
     for n, found in types.items():
         if found is None:
             kind = type(values[n]).__name__
-            return (
-                f"call the original: no signature has a type for {n}, which is {kind}"
-            )
+            original = f"call the original, {code.co_name} of {SOURCE}"
+            return f"{original}: no signature has a type for {n}, which is {kind}"
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
     return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"
@@ -92,13 +91,15 @@ def _type_of(value, fixed):
 
 def _array(value, name, ndim, dtypes, converts="", written=False):
     """`value` as an array that the loops take; TypeError or ValueError if it is not one."""
+    own = name if hasattr(value, "dtype") else f"np.asarray({name})"
     _refuse_wrapper(value, name)
     if isinstance(value, (str, bytes, dict, set)) or value is None:
         raise TypeError(
             f"{name} must be an array, not {type(value).__name__}: {_command()}"
         )
     if written and not isinstance(value, np.ndarray):
-        raise TypeError(f"{name} is changed in place: pass an array")
+        found = f"{name} is changed in place, and is {type(value).__name__}"
+        raise TypeError(f"{found}: pass np.asarray({name}), or {_command()}")
     value = np.asarray(value)
     if not value.dtype.isnative and not written:
         value = value.astype(value.dtype.newbyteorder("="))
@@ -112,7 +113,7 @@ def _array(value, name, ndim, dtypes, converts="", written=False):
         if converts and value.dtype.kind in "biu":
             # of arrays that meet, the dtypes of all decide
             return value if converts == "together" else _float64(value, name, converts)
-        cure = f"pass {name}.astype(np.{dtypes.split()[-1]}), or {_command()}"
+        cure = f"pass {own}.astype(np.{dtypes.split()[-1]}), or {_command()}"
         cure = cure if value.dtype.kind in "biufc" else _command()
         raise TypeError(
             f"{name} has dtype {value.dtype}, but the loops take {dtypes}: {cure}"
@@ -139,20 +140,31 @@ def _refuse_wrapper(value, name):
 def _float64(value, name, rule):
     """Numbers as float64 where NumPy has them as float64 too before it computes; else TypeError.
 
-    `rule` says which integers: all, those of 32 bits and more, or those that are exact.
+    `rule` says which integers: all, those of 32 bits and more, or those that are exact; and of
+    which kinds narrower ones may be.
     """
-    dtype, kind = value.dtype, rule.partition("(")[0]
-    known = dtype.kind == "f" or kind == "integers" or dtype.itemsize >= 4
-    if not known or (kind == "exact" and dtype.kind == "u"):
+    dtype, (rule, _, narrow) = value.dtype, rule.partition("+")
+    exact = rule.startswith("exact")
+    known = rule == "integers" or dtype.kind in (
+        narrow if dtype.itemsize < 4 else "i" if exact else "iu"
+    )
+    if not known and dtype.kind != "f":
+        found = f"{name} is {dtype}, with which NumPy does not compute in float64"
         raise TypeError(
-            f"{name} is {dtype}, with which NumPy does not compute in float64: {_command()}"
+            f"{found}: pass np.asarray({name}, np.float64), or {_command()}"
         )
-    if kind == "exact" and dtype.kind == "i" and value.size:
+    if exact and dtype.kind != "f" and value.size:
         own, factor, power = map(int, rule[6:-1].split(","))
         most = max(-int(value.min()), int(value.max()))
-        if own * most**power > np.iinfo(dtype).max or factor * most**power > 2**53:
+        if (
+            own * most**power > np.iinfo(np.int8 if dtype.kind == "b" else dtype).max
+            or factor * most**power > 2**53
+        ):
+            found = (
+                f"{name} has {dtype} up to {most}, too large to be the same in float64"
+            )
             raise TypeError(
-                f"{name} has {dtype} up to {most}, too large for float64: {_command()}"
+                f"{found}: pass np.asarray({name}, np.float64), or {_command()}"
             )
     return value.astype(np.float64)
 
@@ -174,7 +186,7 @@ def _one_dtype(names, *arrays, rule=""):
             for a, name in pairs
         ]
     found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
-    raise TypeError(f"{found}: give them one dtype")
+    raise TypeError(f"{found}: give them one dtype, or {_command()}")
 
 
 def _expanded(arrays, axes):

@@ -15,7 +15,7 @@
 # porter: shapes clip_outliers: x[n] limit[]
 # porter: assumed clip_outliers: x is a 1-D array of float64
 # porter: verified clip_outliers: cpu 24 cases
-# porter: output sha256:9c7d449d46f09bd967eccf349bbb5b09d746453ae7f53b3df613c49a80cc5b5f
+# porter: output sha256:003fa3e27b96ddfab3b3f735305e8be86d575edbe9bc923fd4af8503b285636c
 
 """Compiled loops for the NumPy functions of threshold.py."""
 
@@ -98,9 +98,8 @@ def _command():
     for n, found in types.items():
         if found is None:
             kind = type(values[n]).__name__
-            return (
-                f"call the original: no signature has a type for {n}, which is {kind}"
-            )
+            original = f"call the original, {code.co_name} of {SOURCE}"
+            return f"{original}: no signature has a type for {n}, which is {kind}"
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
     return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"
@@ -126,13 +125,15 @@ def _type_of(value, fixed):
 
 def _array(value, name, ndim, dtypes, written=False):
     """`value` as an array that the loops take; TypeError or ValueError if it is not one."""
+    own = name if hasattr(value, "dtype") else f"np.asarray({name})"
     _refuse_wrapper(value, name)
     if isinstance(value, (str, bytes, dict, set)) or value is None:
         raise TypeError(
             f"{name} must be an array, not {type(value).__name__}: {_command()}"
         )
     if written and not isinstance(value, np.ndarray):
-        raise TypeError(f"{name} is changed in place: pass an array")
+        found = f"{name} is changed in place, and is {type(value).__name__}"
+        raise TypeError(f"{found}: pass np.asarray({name}), or {_command()}")
     value = np.asarray(value)
     if not value.dtype.isnative and not written:
         value = value.astype(value.dtype.newbyteorder("="))
@@ -143,7 +144,7 @@ def _array(value, name, ndim, dtypes, written=False):
             f"{name} has {len(value.shape)} dimensions instead of {ndim}: {_command()}"
         )
     if value.dtype.name not in dtypes.split():
-        cure = f"pass {name}.astype(np.{dtypes.split()[-1]}), or {_command()}"
+        cure = f"pass {own}.astype(np.{dtypes.split()[-1]}), or {_command()}"
         cure = cure if value.dtype.kind in "biufc" else _command()
         raise TypeError(
             f"{name} has dtype {value.dtype}, but the loops take {dtypes}: {cure}"
@@ -192,7 +193,7 @@ def _number(value, name, *arrays):
         own = np.float64 if value.dtype.kind in "biu" else value.dtype
         if np.result_type(beside, own, np.float16) != wanted:
             raise TypeError(
-                f"{name} is {value.dtype} and would promote the arrays: pass a float"
+                f"{name} is {value.dtype} and would promote the arrays: pass {name}.item()"
             )
     return value
 

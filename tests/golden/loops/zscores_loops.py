@@ -8,7 +8,7 @@
 # porter: assumed zscores: table is a 2-D array of float64
 # porter: converts zscores: table: integers and bools become float64 (a pass over the array)
 # porter: verified zscores: cpu 24 cases
-# porter: output sha256:b85d1651fc5d16946028a3ad8b7b6603b34b5d7b7339d7e32d074b1ad2959cff
+# porter: output sha256:a490dd03d214f14db11e90f2fc925c512c758acabdf14288ab5311d7b09933fc
 
 """Compiled loops for the NumPy functions of zscores.py."""
 
@@ -102,9 +102,8 @@ def _command():
     for n, found in types.items():
         if found is None:
             kind = type(values[n]).__name__
-            return (
-                f"call the original: no signature has a type for {n}, which is {kind}"
-            )
+            original = f"call the original, {code.co_name} of {SOURCE}"
+            return f"{original}: no signature has a type for {n}, which is {kind}"
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
     return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"
@@ -130,13 +129,15 @@ def _type_of(value, fixed):
 
 def _array(value, name, ndim, dtypes, converts="", written=False):
     """`value` as an array that the loops take; TypeError or ValueError if it is not one."""
+    own = name if hasattr(value, "dtype") else f"np.asarray({name})"
     _refuse_wrapper(value, name)
     if isinstance(value, (str, bytes, dict, set)) or value is None:
         raise TypeError(
             f"{name} must be an array, not {type(value).__name__}: {_command()}"
         )
     if written and not isinstance(value, np.ndarray):
-        raise TypeError(f"{name} is changed in place: pass an array")
+        found = f"{name} is changed in place, and is {type(value).__name__}"
+        raise TypeError(f"{found}: pass np.asarray({name}), or {_command()}")
     value = np.asarray(value)
     if not value.dtype.isnative and not written:
         value = value.astype(value.dtype.newbyteorder("="))
@@ -150,7 +151,7 @@ def _array(value, name, ndim, dtypes, converts="", written=False):
         if converts and value.dtype.kind in "biu":
             # of arrays that meet, the dtypes of all decide
             return value if converts == "together" else _float64(value, name, converts)
-        cure = f"pass {name}.astype(np.{dtypes.split()[-1]}), or {_command()}"
+        cure = f"pass {own}.astype(np.{dtypes.split()[-1]}), or {_command()}"
         cure = cure if value.dtype.kind in "biufc" else _command()
         raise TypeError(
             f"{name} has dtype {value.dtype}, but the loops take {dtypes}: {cure}"
@@ -177,20 +178,31 @@ def _refuse_wrapper(value, name):
 def _float64(value, name, rule):
     """Numbers as float64 where NumPy has them as float64 too before it computes; else TypeError.
 
-    `rule` says which integers: all, those of 32 bits and more, or those that are exact.
+    `rule` says which integers: all, those of 32 bits and more, or those that are exact; and of
+    which kinds narrower ones may be.
     """
-    dtype, kind = value.dtype, rule.partition("(")[0]
-    known = dtype.kind == "f" or kind == "integers" or dtype.itemsize >= 4
-    if not known or (kind == "exact" and dtype.kind == "u"):
+    dtype, (rule, _, narrow) = value.dtype, rule.partition("+")
+    exact = rule.startswith("exact")
+    known = rule == "integers" or dtype.kind in (
+        narrow if dtype.itemsize < 4 else "i" if exact else "iu"
+    )
+    if not known and dtype.kind != "f":
+        found = f"{name} is {dtype}, with which NumPy does not compute in float64"
         raise TypeError(
-            f"{name} is {dtype}, with which NumPy does not compute in float64: {_command()}"
+            f"{found}: pass np.asarray({name}, np.float64), or {_command()}"
         )
-    if kind == "exact" and dtype.kind == "i" and value.size:
+    if exact and dtype.kind != "f" and value.size:
         own, factor, power = map(int, rule[6:-1].split(","))
         most = max(-int(value.min()), int(value.max()))
-        if own * most**power > np.iinfo(dtype).max or factor * most**power > 2**53:
+        if (
+            own * most**power > np.iinfo(np.int8 if dtype.kind == "b" else dtype).max
+            or factor * most**power > 2**53
+        ):
+            found = (
+                f"{name} has {dtype} up to {most}, too large to be the same in float64"
+            )
             raise TypeError(
-                f"{name} has {dtype} up to {most}, too large for float64: {_command()}"
+                f"{found}: pass np.asarray({name}, np.float64), or {_command()}"
             )
     return value.astype(np.float64)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from porter import ir
-from porter.ir.effects import uses, uses_in
+from porter.ir.effects import uses_in
 from porter.ir.walk import scalars_of
 from porter.schedule.base import BlockLoop, BlockStep, Kernel
 from porter.schedule.nodes import HostLoop, Launch
@@ -86,8 +86,6 @@ def _scalars(kernel: Kernel) -> set[str]:
     found = {*uses_in((*kernel.statements, *stores)).scalars}
     for e in kernel.folded():
         found |= scalars_of(e)
-    for store in stores:
-        found |= uses(store).scalars
     for loop in _loops(kernel.steps):
         found |= loop.lo.names() | loop.hi.names()
     return found

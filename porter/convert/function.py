@@ -151,6 +151,8 @@ class Converted:
             filled[rule_of(group[0])] = f', rule="{rule}"' if rule else ""
         filled[FLOATS] = ", floats=True" if self.conversions.floats else ""
         named = self._served_as_integers
+        # what a loop makes of integers is not refused
+        filled |= dict.fromkeys(map(plain_of, self.plan.numbers.counted), "")
         for names in self.plan.numbers.python:
             filled[plain_of(names)] = f', names="{" ".join(names)}"' if named else ""
         if named and "_plain" in needs.helpers:

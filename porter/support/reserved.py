@@ -53,10 +53,10 @@ HELPERS = {
     "_leading", "_collapsed", "_plain", "_plain_items", "_rank", "_kind", "_scalars", "_listed",
     "_refuse_wrapper", "_one_dtype", "_command", "_type_of", "_float64", "_grid", "_is_large",
     "_parts", "_columns", "_few_columns", "_is_short", "_is_deep", "_wide", "_of_int64", "_splits",
-    "_contiguous", "_own", "_on_stream", "_numba_stream", "_scalar", "_given_back", "_stored_back",
-    "_timed", "_repeat", "_milliseconds", "_moved_there", "_in_chunks", "_whole_on_device",
-    "_pipelined", "_aligned", "_blockwise_overlap", "_map_overlap", "_states", "_by_signature",
-    "_into", "draw_bits", "draw_uniform", "draw_normal",
+    "_contiguous", "_own", "_own_part", "_on_stream", "_numba_stream", "_scalar", "_given_back",
+    "_stored_back", "_timed", "_repeat", "_milliseconds", "_moved_there", "_in_chunks",
+    "_whole_on_device", "_pipelined", "_aligned", "_blockwise_overlap", "_map_overlap", "_states",
+    "_by_signature", "_into", "draw_bits", "draw_uniform", "draw_normal",
 }  # fmt: skip
 #: what host functions take beside the parameters of the original, in this order after those
 OWN_KEYWORDS = ("stream", "seed", "states", "timing")

@@ -245,7 +245,8 @@ def test_what_a_module_says_and_how_it_is_verified(tmp_path: Path, kind: str) ->
                    verify=True)  # fmt: skip
     assert made.text is not None
     assert f'target="{kind}"' in made.text
-    assert '"float32(float32, float32)", "float64(float64, float64)"' in made.text
+    for dtype in ("int64", "float32", "float64"):  # as it is, zero_suppress serves integers
+        assert f'"{dtype}({dtype}, {dtype})"' in made.text
     for function in made.functions:
         assert function.status == "converted", function.problems
         ran = [e for e in function.evidence if e.on != "ptx"]
@@ -260,7 +261,7 @@ def test_what_a_module_says_and_how_it_is_verified(tmp_path: Path, kind: str) ->
     assert header is not None
     record = header.function("zero_suppress")
     assert record is not None
-    assert record.elements == ("float32(float32, float32)", "float64(float64, float64)")
+    assert record.elements[-2:] == ("float32(float32, float32)", "float64(float64, float64)")
     assert header.target == ("ufunc" if kind == "cuda" else f"ufunc {kind}")
 
 

@@ -82,7 +82,7 @@ def test_only_axes_before_the_last_two_are_taken_apart() -> None:
     assert kernel.count(" % ") == kernel.count(" // ") == 1
     assert kernel.index(" // ") < kernel.index("= row\n") < kernel.index("= column\n")
     # made once; other launches in the loop have blocks and threads of their own
-    assert host.index("parts, part_blocks, part_threads = _parts(") < host.index("for k in")
+    assert host.index("parts, part_blocks, part_threads = _parts(") < host.index("def turn(")
 
 
 def test_in_a_loop_the_block_that_is_done_last_folds_the_results() -> None:
@@ -90,7 +90,10 @@ def test_in_a_loop_the_block_that_is_done_last_folds_the_results() -> None:
     assert kernel.count("if is_last_block(done):") == 1 and kernel.count("block_sum(") == 2
     # two-dimensional blocks have a number for each thread
     assert "= thread_of_block()\n" in kernel and "+= THREADS\n" in kernel
-    start, loop = host.index("done = cuda.to_device(np.zeros(1, np.uint32)"), host.index("for k in")
+    start, loop = (
+        host.index("done = cuda.to_device(np.zeros(1, np.uint32)"),
+        host.index("def turn("),
+    )
     assert start < loop and "_finish[" not in host[loop : host.index("planes_total2[")]
     # what is folded once needs no counter, whose zero would have to go to the device
     assert "planes_total2_finish[1, " in host and host.count(", done)") == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import types
 from dataclasses import replace
 from pathlib import Path
 
@@ -272,7 +273,8 @@ def test_random_roundings_measure_cancellation_and_keep_exact_numbers(tmp_path: 
     assert np.array_equal(x, np.arange(1.0, 6.0))
 
 
-def test_kernels_divide_as_a_gpu_does(tmp_path: Path) -> None:
+def test_kernels_divide_as_a_gpu_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generated, "config", types.SimpleNamespace(ENABLE_CUDASIM=True))
     text = (
         "def jit(f): return f\n"
         "@jit\ndef kernel(a, b):\n    c = a\n    c /= b\n    return a / b, a // b, a % b, c\n"

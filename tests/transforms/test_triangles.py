@@ -45,3 +45,18 @@ def f(x, out):
     (function,) = SourceModule(source, "f.py").functions
     text = convert_function(function, "float64[:, :], float64[:, :]").text
     assert "for i in range(out.shape[1]):" in text.parts[-1]
+
+
+def test_a_sum_of_a_row_is_computed_once_for_it() -> None:
+    source = """import numpy as np
+
+def f(x, data, out):
+    for i in range(len(x)):
+        out[i, i:] = x[i:] * data[i].sum()
+    return out
+"""
+    (function,) = SourceModule(source, "f.py").functions
+    text = convert_function(function, "float64[:], float64[:, :], float64[:, :]").text
+    kernel = text.parts[-2]
+    # after the sum comes the loop over the elements, in the same thread
+    assert "cuda.grid(1)" in kernel and "total +=" in kernel[: kernel.rindex("for ")]

@@ -13,10 +13,10 @@ from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.aliasing import Aliases
 from porter.ir.axes import Range, same_extents, symbols
 from porter.ir.context import Context
-from porter.ir.effects import axes_of, defs_in, exposed_scalars, uses_in
+from porter.ir.effects import axes_of, defs_in, exposed_scalars, expressions, uses_in
 from porter.ir.ops import RESULT_NAMES
 from porter.ir.rebuild import map_exprs, rename_axes, variables_as
-from porter.ir.walk import jumps, rewrite, walk
+from porter.ir.walk import free_names, jumps, rewrite, walk
 from porter.sizes.polynomial import Poly, maximum, minimum, sym
 
 # -- at once -----------------------------------------------------------------------------
@@ -193,6 +193,8 @@ def by_element(body: tuple[ir.Stmt, ...], loop: ir.For, context: Context) -> tup
     (axis,) = axes_of(first)
     if made is not None and (made.name in context.here.used_later or not stores):
         return body
+    if any(_same_for_all(s) for s in body):
+        return body
     value = None if made is None else ir.Local(_named(made, context), made.dtype)
     inner: list[ir.Write] = []
     for s in stores:
@@ -212,6 +214,16 @@ def by_element(body: tuple[ir.Stmt, ...], loop: ir.For, context: Context) -> tup
            if early.at < late.at):  # fmt: skip
         return body
     return (ir.For(axis.name, axis.lo, axis.hi, 1, (*lets, *inner), first.origin),)
+
+
+def _same_for_all(s: ir.Stmt) -> bool:
+    """Whether a sum is the same for all elements: threads of their own would each compute it."""
+    own = {a.name for a in axes_of(s)}
+    return any(
+        isinstance(e, ir.Reduce) and not free_names(e) & own
+        for whole in expressions(s)
+        for e in walk(whole)
+    )
 
 
 def _named(made: ir.Def, context: Context) -> str:

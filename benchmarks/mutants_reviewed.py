@@ -10,6 +10,26 @@ REVIEWED: list[tuple[str, str, str, str]] = [
         "threshold", "abs or sign dropped", r"^sign\+4: ", "-0.0 and 0.0 are equal",
     ),
     (
+        "mutant_sources", "abs or sign dropped", r" => .*else T\(\(0\.0\)\)$",
+        "the sums start with another zero, and -0.0 and 0.0 are equal",
+    ),
+    (
+        "softmax|l2_norms", "syncthreads (dropped|moved)", r"^row_sum\+12: ",
+        "scratch is not used again: the sum is the last of a row that a block shares",
+    ),
+    (
+        "softmax", "NaN rule lost", r"^row_max\+13: ",
+        "the sum over the row has the NaN in any case, and every element is divided by it",
+    ),
+    (
+        "pairwise|matmul", "axes swapped", r"results\[r, c\] = T\(0.0\) => results\[c, r\]",
+        "all of the square is set to zero",
+    ),
+    (
+        "mutant_sources", "memory order", r"np.zeros\(x.shape, x.dtype\), stream\) if x.ndim > 1",
+        "x has one axis",
+    ),
+    (
         "mutant_sources", "threshold", r"min\(largest_partial.shape\[0\], 32768\)",
         "there are at most MOST_PARTIALS partial results",
     ),

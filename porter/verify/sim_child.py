@@ -153,6 +153,7 @@ class Session:
             every_variant=request.observe or request.alone,
             work=MOST_WORK * (ALONE if request.alone else 1),
             device=getattr(self.target, "device", True) and not self.module.chunked,
+            samples=request.on != "ptx" or request.alone,
         )
 
     def _beyond(self, host: str) -> Beyond | None:

@@ -100,6 +100,7 @@ CHILD = """
 import json, sys
 import numpy as np
 import a, a_cuda
+vars(a_cuda).update(THREADS=32)
 rng = np.random.default_rng(1)
 x, y, z = rng.random((3, 4)) + 0.1, rng.random(4) + 0.1, rng.random(5).astype(np.float32)
 cube, p = rng.random((2, 3, 4)), rng.random((6, 3))

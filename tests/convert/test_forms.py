@@ -65,6 +65,7 @@ CHILD = """
 import json, sys
 import numpy as np
 import a, a_cuda
+vars(a_cuda).update(THREADS=32)
 rng = np.random.default_rng(1)
 x, y, z = rng.random((3, 4)), rng.random(4), rng.random((2, 3)).astype(np.float32)
 good = [
@@ -298,6 +299,7 @@ def scaled(x, share=False):
 """
 FLAGS_CHECK = """
 import numpy as np, flags, flags_cuda as made
+vars(made).update(THREADS=32)
 for name in ("crossings", "unit", "scaled"):
     for x in (np.linspace(-1, 1, 5), np.array([-1, 2, -3]), [1, -2]):
         for flag in ((), (False,), (True,)):

@@ -46,6 +46,7 @@ CHILD = """
 import json, sys
 import numpy as np
 import a, a_cuda
+vars(a_cuda).update(THREADS=32)
 x, y = np.arange(1.0, 6.0), np.arange(4.0)
 bad = []
 

@@ -56,6 +56,7 @@ CHILD = """
 import json, sys
 import numpy as np
 import a, a_cuda
+vars(a_cuda).update(THREADS=32)
 rng = np.random.default_rng(1)
 i = rng.integers(-20, 20, 8)
 f, s, i8 = i + 0.5, (i / 4).astype(np.float32), i.astype(np.int8)

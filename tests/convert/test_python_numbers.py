@@ -57,6 +57,7 @@ def counted(x, n: int):
 CHILD = """
 import numpy as np
 import a, a_cuda
+vars(a_cuda).update(THREADS=32)
 
 numbers = [2.0, 3, True, np.float64(2.0), np.float32(2.0), np.int64(3), np.array(2.0)]
 compared = 0
@@ -201,6 +202,7 @@ LISTS_CHILD = """
 import collections
 import numpy as np
 import a, a_cuda
+vars(a_cuda).update(THREADS=32)
 
 pairs = [
     (1.5, 2.0), [0.5, -1.0], np.array([1.0, 2.5]), np.array([1.0, 2.5], np.float32), (1, 2.5),

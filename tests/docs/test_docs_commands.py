@@ -21,6 +21,8 @@ from tests.tools.docs_commands import (
 )
 
 CUDA = importlib.util.find_spec("numba_cuda") is not None
+#: pages that take longest; what they show has tests of its own
+LONG = {"streams", "ufuncs", "cupy"}
 
 
 @pytest.fixture(scope="session")
@@ -36,7 +38,11 @@ def folder(tmp_path: Path) -> Folder:
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 @pytest.mark.skipif(not CUDA, reason="the pages show what the extra `cuda` gives")
-@pytest.mark.parametrize("page", pages(), ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(p, marks=pytest.mark.long) if p.stem in LONG else p for p in pages()],
+    ids=lambda page: page.stem,
+)
 def test_page(page: Path, scripts: Path, tmp_path: Path) -> None:
     text = page.read_text(encoding="utf-8")
     # advice depends on times, and a pause of the machine changes them: a page has two tries

@@ -369,7 +369,7 @@ def test_graph_sizes_are_those_of_the_page() -> None:
         assert row in page, row
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_cluster_with_less_memory_than_the_array(tmp_path: Path) -> None:
     from distributed import Client, LocalCluster
 

@@ -36,7 +36,7 @@ def test_there_are_forty() -> None:
 
 @pytest.mark.parametrize(
     "program",
-    [p if p == QUICK else pytest.param(p, marks=pytest.mark.slow) for p in FUNCTIONS],
+    [p if p == QUICK else pytest.param(p, marks=pytest.mark.long) for p in FUNCTIONS],
 )
 def test_they_are_verified(program: str, tmp_path: Path) -> None:
     file = PROGRAMS / f"{program}.py"

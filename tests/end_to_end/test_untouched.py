@@ -14,7 +14,7 @@ from tests.support.paths import ROOT
 HERE = Path(__file__).parent
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_loop_over_nothing_leaves_the_number_as_it_was(tmp_path: Path) -> None:
     source = HERE / "untouched_functions.py"
     command = [sys.executable, "-m", "porter", "convert", str(source), "--no-verify"]

@@ -15,6 +15,7 @@ CHILD = """
 import json
 import numpy as np
 import a, a_cuda
+vars(a_cuda).update(THREADS=32)
 
 def of(call, given):
     try:
@@ -27,7 +28,9 @@ print(json.dumps([[of(m.f, np.array(x, np.DTYPE)) for x in given] for m in (a, a
 """
 
 
-@pytest.mark.parametrize("dtype", ["int64", "int8", "uint8"])
+@pytest.mark.parametrize(
+    "dtype", ["int8", *(pytest.param(d, marks=pytest.mark.long) for d in ("int64", "uint8"))]
+)
 def test_the_length_and_negative_ones_are_found_in_one_pass(shell: Shell, dtype: str) -> None:
     shell.write(
         "a.py",

@@ -71,8 +71,8 @@ def source(name: str, text: str = HEAT) -> tuple[object, Globals]:
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
-        ("Heat.rate", "self_dt"),
-        ("Heat.doubled", "self_dt"),
+        pytest.param("Heat.rate", "self_dt", marks=pytest.mark.long),
+        pytest.param("Heat.doubled", "self_dt", marks=pytest.mark.long),
         ("Heat.fill", "self_mask"),
         ("centred", "axis=0, shift=0.5"),
     ],

@@ -16,6 +16,7 @@ CHILD = """
 import json
 import numpy as np
 import a, a_cuda
+vars(a_cuda).update(THREADS=32)
 
 def of(call, *given):
     try:

@@ -192,7 +192,7 @@ def test_sizes_at_the_borders_of_blocks_and_parts(engine: str, count: int) -> No
         pytest.param(
             "f_columns", "while j < total_partial.shape[0]", "while j < 1", marks=pytest.mark.long
         ),
-        ("f_columns", "column_sum(total, scratch)", "total"),
+        pytest.param("f_columns", "column_sum(total, scratch)", "total", marks=pytest.mark.long),
         pytest.param("f_kernel", "range(x.shape[0])", "range(x.shape[1])", marks=pytest.mark.long),
     ],
 )

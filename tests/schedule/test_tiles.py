@@ -155,8 +155,12 @@ def test_sizes_at_the_borders_of_tiles(engine: str, kind: str, count: int) -> No
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
-        (", x.shape[1], ", ", x.shape[0], "),
-        ("i < x.shape[0] and j < y.shape[1]", "i <= x.shape[0] and j < y.shape[1]"),
+        pytest.param(", x.shape[1], ", ", x.shape[0], ", marks=pytest.mark.long),
+        pytest.param(
+            "i < x.shape[0] and j < y.shape[1]",
+            "i <= x.shape[0] and j < y.shape[1]",
+            marks=pytest.mark.long,
+        ),
         ("cuda.syncthreads()", "pass"),
     ],
 )

@@ -113,9 +113,10 @@ class Judge:
         if expected is None or expected.error is not None:
             return None
         version, own = self.drawing.version(spec), self.subject.record.own_stream
-        stream = cuda.stream() if self._takes_stream(version) else None
+        takes = self._takes_stream(version)
+        streams = (cuda.stream(), cuda.stream()) if takes else (None, None)
         LAUNCHES.allow(self._work(spec))
-        actual, wrong = repeated.second(version.function, inputs, other, stream, own)
+        actual, wrong = repeated.second(version.function, inputs, other, streams, own)
         if isinstance(actual.error, TooCostly):
             return None
         return wrong or repeated.on_second_call(self.differ(other, expected, actual))

@@ -37,15 +37,19 @@ def _other(argument: Argument, in_order: bool) -> Argument:
 
 
 def second(
-    function: Callable[..., Any], inputs: Inputs, other: Inputs, stream: Any, own_stream: str
+    function: Callable[..., Any],
+    inputs: Inputs,
+    other: Inputs,
+    streams: tuple[Any, Any],
+    own_stream: str,
 ) -> tuple[Outcome, Difference | None]:
     """What a second call does with the same arrays that hold other numbers, and what is wrong.
 
-    An error of either call is the outcome, and wrong.
+    Each call has a stream of its own, or None.  An error of either call is the outcome, and wrong.
     """
     made = inputs.make(calls.handed_over(inputs.form))
     raw: list[Any] = []
-    outcome = calls.given(function, made, stream, own_stream, raw)
+    outcome = calls.given(function, made, streams[0], own_stream, raw)
     if outcome.error is not None:
         text = (
             f"a second call raises {described(outcome.error, outcome.line)}; the original returns"
@@ -55,7 +59,7 @@ def second(
     first = [a for a in _arrays(raw[0]) if not any(_share(a, m) for m in own)]
     before = [a.copy() for a in first]
     _refill(made, other)
-    outcome = calls.given(function, made, stream, own_stream, raw)
+    outcome = calls.given(function, made, streams[1], own_stream, raw)
     if outcome.error is not None:
         text = (
             f"a second call raises {described(outcome.error, outcome.line)}; the original returns"

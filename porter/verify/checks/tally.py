@@ -29,7 +29,7 @@ class Settings:
     are `seconds`.  With `own_blocks` sizes cross the borders of the module's own blocks.  `work` is
     what a case may take that is about its sizes, in threads of a simulator.  Without a `device` its
     arrays are handed over as the host's.  With `every_variant` a signature that no case of the
-    table has gets one.
+    table has gets one.  With `samples` the distributions of what is drawn are compared.
     """
 
     seed: int
@@ -44,6 +44,7 @@ class Settings:
     work: int = MOST_WORK
     device: bool = True
     every_variant: bool = False
+    samples: bool = True
 
 
 @dataclass

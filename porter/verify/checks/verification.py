@@ -97,8 +97,8 @@ class Verification:
                     raise
         begun = time.process_time()
         if self.subject.record.draws and only is None and not self.settings.observe:
-            # the machine of compiled kernels is too slow for samples
-            if (count or self.settings.large) and not self.settings.own_blocks:
+            # beside other engines the machine of compiled kernels has no time for samples
+            if (count or self.settings.large) and self.settings.samples:
                 distributions.run(self.judge)
         if not self.settings.observe:
             self._sizes(only, begun)

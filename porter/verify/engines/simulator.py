@@ -64,6 +64,7 @@ def _device_array(*args: Any, **kwargs: Any) -> Any:
     STREAMS.used("allocates", kwargs.get("stream", 0))
     made = _PLAIN_DEVICE_ARRAY(*args, **kwargs)
     poison(made._ary)
+    STREAMS.allocated(made._ary, kwargs.get("stream", 0))
     return made
 
 
@@ -84,7 +85,7 @@ def _call(self: Any, *args: Any) -> Any:
         return _PLAIN_CALL(self, *args)
     check(self.fn.__name__, _shape(self.grid_dim), _shape(self.block_dim))
     LAUNCHES.shape(self.fn, self.block_dim)
-    STREAMS.used(f"launches `{self.fn.__name__}`", self.stream)
+    STREAMS.launched(self.fn.__name__, self.stream, args)
     typed = tuple(map(_scalar, args))
     if EMULATED[-1] is not None and EMULATED[-1](self, typed):
         LAUNCHES.note(self.fn, args)

@@ -1,16 +1,21 @@
 """Which stream everything that a call does was put on: its launches, copies and allocations.
 
 Work on another stream than the given one runs when it likes: results are read before they are
-there.  The simulator does everything at once, so it is noted here.
+there, and arrays that an earlier call left on another stream may still be in use.  The simulator
+does everything at once, so it is noted here.
 """
 
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
+Array = np.ndarray[Any, Any]
 #: what `forall` often chooses on a GPU; the simulator's own blocks have one thread each
 THREADS = 256
 
@@ -21,16 +26,19 @@ class Streams:
     def __init__(self) -> None:
         self.allowed: list[Any] | None = None
         self.complaint = ""
+        self.inside = False
+        #: the stream of what calls allocated, by the memory's identity
+        self.owners: dict[int, tuple[weakref.ref[Array], Any]] = {}
 
     @contextmanager
     def expected(self, stream: Any) -> Iterator[None]:
         """Watch a call with a stream; None: a call without one is not watched."""
         self.complaint = ""
-        self.allowed = None if stream is None else [stream]
+        self.allowed, self.inside = None if stream is None else [stream], True
         try:
             yield
         finally:
-            self.allowed = None
+            self.allowed, self.inside = None, False
 
     def used(self, what: str, stream: Any) -> None:
         """Note one launch, copy or allocation."""
@@ -40,10 +48,38 @@ class Streams:
             where = "another stream" if stream else "stream 0"
             self.complaint = f"{what} on {where}, not on the stream that was passed"
 
+    def allocated(self, array: Array, stream: Any) -> None:
+        """Note the memory that a call makes on the device."""
+        if self.inside:
+            memory = _memory(array)
+            self.owners[id(memory)] = weakref.ref(memory, self._forget(id(memory))), stream
+
+    def _forget(self, key: int) -> Callable[[object], object]:
+        return lambda _: self.owners.pop(key, None)
+
+    def launched(self, kernel: str, stream: Any, args: tuple[Any, ...]) -> None:
+        """Note a launch: nothing orders it after what another stream does with its arrays."""
+        self.used(f"launches `{kernel}`", stream)
+        if self.allowed is None or self.complaint:
+            return
+        for array in (a._ary for a in args if hasattr(a, "_ary")):
+            memory, owner = self.owners.get(id(_memory(array)), (None, None))
+            if memory is not None and not any(owner is known for known in self.allowed):
+                self.complaint = (
+                    f"launches `{kernel}` with an array that an earlier call made on another stream"
+                )
+
     def made(self, stream: Any) -> None:
         """Note a stream that the call makes for itself."""
         if self.allowed is not None:
             self.allowed.append(stream)
+
+
+def _memory(array: Array) -> Array:
+    """The array that owns the memory of a view."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
 
 
 STREAMS = Streams()
@@ -83,6 +119,8 @@ def _to_device(plain: Callable[..., Any]) -> Callable[..., Any]:
         if made is not None:
             # later copies of the array are made on its stream, if they name none
             made.stream = stream
+            if to is None:
+                STREAMS.allocated(made._ary, stream)
         return made
 
     return to_device

@@ -193,8 +193,8 @@ def small_ones(rows: list[CaseSpec]) -> list[CaseSpec]:
 
 
 def with_large(rows: list[CaseSpec], dimensions: int) -> list[CaseSpec]:
-    """The cases beyond the table and the large ones, those with few elements first."""
-    return sorted([*rows, *large_specs(dimensions)], key=_elements)
+    """The cases beyond the table, then the large ones."""
+    return [*rows, *sorted(large_specs(dimensions), key=_elements)]
 
 
 def _states(dimensions: int, variants: int) -> Iterator[CaseSpec]:
@@ -218,19 +218,31 @@ def _states(dimensions: int, variants: int) -> Iterator[CaseSpec]:
 def size_specs(
     found: list[Threshold], dimensions: int, variants: int, block: int
 ) -> list[CaseSpec]:
-    """The cases that numbers give, those with few elements first.
+    """The cases that numbers give: two for each number and axis, then all others, those with few
+    elements first.
 
     `dimensions` are those with a size of their own, `block` the threads of a block along an axis.
     """
-    rows: list[CaseSpec] = []
+    first: list[CaseSpec] = []
+    rest: list[CaseSpec] = []
     for threshold in found:
         if threshold.blocks:
-            rows += _in_blocks(threshold.size * block, dimensions)
+            rest += _in_blocks(threshold.size * block, dimensions)
         else:
-            rows += _around(threshold.size, dimensions, variants)
-    rows = list(dict.fromkeys(rows))
-    rows.sort(key=_elements)
-    return rows
+            first += _telling(threshold.size, dimensions, variants)
+            rest += _around(threshold.size, dimensions, variants)
+    # each number has its turn before one of them has its many cases
+    rounds = (sorted(rows, key=_elements) for rows in (first, rest))
+    return list(dict.fromkeys(itertools.chain.from_iterable(rounds)))
+
+
+def _telling(size: int, dimensions: int, variants: int) -> Iterator[CaseSpec]:
+    """Above a number along each axis: as most calls are, then in the other memory order and dtype,
+    called again."""
+    for axis in range(dimensions):
+        after = _along(size + 1, axis, dimensions)
+        yield replace(after, domain="normal")
+        yield replace(after, variant=1 % variants, layout="F", form="device", again=True)
 
 
 def _around(size: int, dimensions: int, variants: int) -> Iterator[CaseSpec]:

@@ -21,7 +21,10 @@ MLIR = "from numba_cuda_mlir import cuda\n"
 
 
 @pytest.mark.parametrize("name", [n for n in BACKENDS if n != "numba"])
-@pytest.mark.parametrize("module", ["softmax", "csr_matvec", "hidden_layer"])
+@pytest.mark.parametrize(
+    "module",
+    ["softmax", *(pytest.param(m, marks=pytest.mark.long) for m in ("csr_matvec", "hidden_layer"))],
+)
 def test_golden_kernels_compile(shell: Shell, module: str, name: str) -> None:
     """Reductions with shared memory, helpers of the device, several launches."""
     if not version(name):

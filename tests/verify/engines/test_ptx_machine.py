@@ -12,6 +12,7 @@ from porter.verify.evidence import FAILED, PASSED, SKIPPED, FunctionEvidence
 from porter.verify.report import lines
 from porter.verify.run import EXECUTED, _observed, verify_module
 from tests.support.machine import compiler
+from tests.support.paths import EXAMPLES, GOLDEN
 from tests.support.verification import copy
 
 needs_compiler = pytest.mark.skipif(compiler() is None, reason="no CUDA compiler is installed")
@@ -75,6 +76,22 @@ def test_alone_it_finds_what_other_engines_look_for(
 ) -> None:
     found = executed(copy(tmp_path, "maps", old, new), name, archs=("sm_90",), cases=10)
     assert [e.status for e in found.evidence] == [FAILED] and found.mismatch is not None
+
+
+@needs_compiler
+@pytest.mark.slow
+def test_alone_it_compares_distributions(tmp_path: Path) -> None:
+    path = tmp_path / "made" / "monte_carlo_pi_cuda.py"
+    text = (GOLDEN / path.name).read_text("utf-8")
+    (tmp_path / "examples").mkdir()
+    (path.parent).mkdir()
+    source = (EXAMPLES / "monte_carlo_pi.py").read_bytes()
+    (tmp_path / "examples" / "monte_carlo_pi.py").write_bytes(source)
+    text = text.replace("source ../../examples/", "source ../examples/")
+    assert text.count("draw2**2") == 1
+    path.write_text(text.replace("draw2**2", "draw2**3"), "utf-8")
+    found = executed(path, "monte_carlo_pi", archs=("sm_90",), cases=6)
+    assert found.mismatch is not None and found.mismatch.what == "distribution"
 
 
 def test_what_does_not_end_on_the_simulator_has_failed() -> None:

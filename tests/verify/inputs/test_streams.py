@@ -47,8 +47,15 @@ RIGHT_STREAMS = {
     ],
 }  # fmt: skip
 KEPT = "vars({0}).setdefault('kept', {{}})"
+#: memory for a kernel that is kept for calls with the same key
+SPARE = "cuda.device_array(x.shape, x.dtype, stream=stream)"
+INTO_SPARE = "THREADS, stream](d_x, spare)\n        out.copy_to_device(spare, stream=stream)"
 #: what is kept from one call to the next
 WRONG_STATE = {
+    "scratch that other streams use too": [
+        (OUT, f"{OUT}\n    spare = KEPT.setdefault((x.shape, str(x.dtype)), {SPARE})"),
+        (LAUNCH, INTO_SPARE),
+    ],
     "a result": [(OUT, "out = KEPT.setdefault((x.shape, x.dtype), cuda.device_array(x.shape, "
                        "x.dtype, stream=stream))")],
     "a result by its length": [(OUT, "out = KEPT.setdefault((len(x.shape) and x.shape[0], "
@@ -76,6 +83,10 @@ WRONG_STATE = {
                                  f"    {RETURN}")],
 }  # fmt: skip
 RIGHT_STATE = {
+    "scratch of one stream": [
+        (OUT, f"{OUT}\n    spare = KEPT.setdefault((x.shape, str(x.dtype), stream), {SPARE})"),
+        (LAUNCH, INTO_SPARE),
+    ],
     "scratch that is not returned": [
         (OUT, f"{OUT}\n    KEPT.setdefault('scratch', np.zeros(8))[0] = 1.0")
     ],

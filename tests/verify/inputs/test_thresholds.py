@@ -64,13 +64,16 @@ def test_a_number_is_tried_on_both_sides_along_each_axis() -> None:
     assert all(r.own and r.exact for r in rows)
 
 
-def test_the_largest_come_last_and_each_has_a_number_of_its_own() -> None:
+def test_each_number_has_its_turn_and_then_the_smallest_come_first() -> None:
     numbers = [Threshold(n) for n in (40, 300, 65536, 2_000_000)]
     rows = extra_specs(numbers, 2, 2, 256)
     assert [r.number for r in rows] == list(range(FIRST, FIRST + len(rows)))
     own = size_specs(numbers, 2, 2, 256)
     longest = [max(int(n) for n in r.sizes) for r in own]
-    assert max(longest[:20]) < 1000 and max(longest[-5:]) > 1_000_000
+    # two cases for each number and axis
+    assert longest[:16:4] == [41, 301, 65537, 2_000_001]
+    assert {(r.layout, r.variant) for r in own[:16]} == {("C", 0), ("F", 1)}
+    assert max(longest[16:36]) < 1000 and max(longest[-5:]) > 1_000_000
     assert len(set(own)) == len(own)
 
 

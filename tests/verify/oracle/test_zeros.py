@@ -98,6 +98,7 @@ def test_one_choice_explains_all_elements(tmp_path: Path) -> None:
     assert not np.array_equal(nearest(tmp_path, x, wrong), wrong, equal_nan=True)
 
 
+@pytest.mark.long
 def test_a_division_by_a_maximum_is_verified(tmp_path: Path) -> None:
     source = tmp_path / "t.py"
     source.write_text("def scaled(x):\n    return x / x.max(axis=1, keepdims=True)\n")

@@ -154,10 +154,16 @@ class Drawing:
 
     def effort(self, spec: CaseSpec) -> tuple[float, float] | None:
         """The bytes and seconds that the original takes in a case; None if it raises."""
-        inputs = self.inputs(spec, 0)
+        inputs = self._affordable(spec)
         return None if inputs is None else large.effort(self.subject.original, inputs)
 
     def cost(self, spec: CaseSpec) -> float | None:
         """The bytes that a case takes; None when the original does not return in time."""
-        inputs = self.inputs(spec, 0)
+        inputs = self._affordable(spec)
         return None if inputs is None else large.bytes_of(self.subject.original, inputs)
+
+    def _affordable(self, spec: CaseSpec) -> Inputs | None:
+        try:
+            return self.inputs(spec, 0)
+        except MemoryError:
+            return None

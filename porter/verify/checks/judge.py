@@ -18,7 +18,7 @@ from porter.verify.checks.drawing import Drawing
 from porter.verify.checks.subject import MismatchFound, Version
 from porter.verify.checks.tally import MOST_WORK, Settings, Tally
 from porter.verify.checks.trials import Taken, search, variables
-from porter.verify.engines.launches import LAUNCHES, TooCostly
+from porter.verify.engines.launches import COSTLY, LAUNCHES
 from porter.verify.evidence import Mismatch
 from porter.verify.inputs import large, narrowing, variations
 from porter.verify.inputs.arguments import Inputs
@@ -117,7 +117,7 @@ class Judge:
         streams = (cuda.stream(), cuda.stream()) if takes else (None, None)
         LAUNCHES.allow(self._work(spec))
         actual, wrong = repeated.second(version.function, inputs, other, streams, own)
-        if isinstance(actual.error, TooCostly):
+        if isinstance(actual.error, COSTLY):
             return None
         return wrong or repeated.on_second_call(self.differ(other, expected, actual))
 

@@ -16,7 +16,7 @@ from porter.verify.checks.judge import Judge
 from porter.verify.checks.subject import MismatchFound, Subject, Version
 from porter.verify.checks.tally import Settings, Tally
 from porter.verify.checks.trials import Taken
-from porter.verify.engines.launches import LAUNCHES, LaunchError, TooCostly
+from porter.verify.engines.launches import COSTLY, LAUNCHES, LaunchError
 from porter.verify.engines.scheduler import from_kernel
 from porter.verify.evidence import Mismatch
 from porter.verify.inputs import large, narrowing, variations
@@ -163,6 +163,13 @@ class Verification:
             spec = replace(spec, form="host", layout=layout)
         if not spec.own:
             spec = replace(spec, points=min(spec.points, self.tally.points))
+        try:
+            self._compared(spec)
+        except MemoryError:
+            # its own arrays, or what is made of them
+            self._cheaper(spec)
+
+    def _compared(self, spec: CaseSpec) -> None:
         parameters = self.drawing.parameters(spec)
         said, refusals, error = False, len(self.tally.refusals), ""
         patience = large.SLOW if spec.points > MOST_POINTS else SLOW
@@ -259,7 +266,7 @@ class Verification:
         if unchecked or arithmetic(error) or type(error) is NameError:
             return False
         actual = self.judge.converted(spec, inputs)
-        if isinstance(actual.error, TooCostly):
+        if isinstance(actual.error, COSTLY):
             return False
         if actual.error is None:
             if isinstance(error, UnboundLocalError) and not inputs.smallest:
@@ -293,7 +300,7 @@ class Verification:
         before = LAUNCHES.count
         self.tally.worst.case = spec.number
         actual = self.judge.converted(spec, inputs)
-        if isinstance(actual.error, TooCostly):
+        if isinstance(actual.error, COSTLY):
             self._cheaper(spec)
             return True
         fixed = refuses_fixed(spec, inputs.form, actual.error)
@@ -337,7 +344,7 @@ class Verification:
         return not (actual.arguments and has_changed(actual, inputs))
 
     def _cheaper(self, spec: CaseSpec) -> None:
-        """A case with the module's own blocks would take minutes: turn its sizes round."""
+        """A case would take minutes, or too much memory: turn its sizes round, or cut them."""
         if spec.exact:
             self.tally.reach.costly += 1
         elif (less := smaller(spec)) is not None:

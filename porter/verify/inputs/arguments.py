@@ -17,8 +17,14 @@ from porter.verify.inputs.shapes import evaluate, symbols
 Array = np.ndarray[Any, Any]
 #: between the elements of a strided view, where nothing may be written
 GAP = 77
+#: bytes that all arrays of a case may take, the gaps of strided ones included
+MOST_GIVEN = 250e6
 #: special floats, among them denormal numbers of double and of single precision
 _ODD = (math.nan, math.inf, -math.inf, 0.0, -0.0, 5e-324, -1e-310, 1e-42)
+
+
+class TooLarge(MemoryError):
+    """The arrays of a case would take too much memory: they are not made."""
 
 
 @dataclass(frozen=True)
@@ -164,11 +170,16 @@ def build(
     rng: np.random.Generator,
     extents: Mapping[str, tuple[int, int]] | None = None,
 ) -> Inputs:
-    """The arguments of one case; `extents` bounds dimensions from below and above."""
+    """The arguments of one case; `extents` bounds dimensions from below and above.
+
+    Raises `TooLarge` before any array is made that the memory may not hold.
+    """
     names = symbols(entry for p in parameters for entry in p.dims)
     sizes = choose_sizes(names, spec, blocks, _least(parameters, names))
     for name, (least, most) in (extents or {}).items():
         sizes[name] = min(max(sizes[name], least), most)
+    if (size := _bytes(parameters, sizes, spec)) > MOST_GIVEN:
+        raise TooLarge(f"arrays of {size / 1e6:.0f} MB")
     smallest = min((n for n in sizes.values() if n), default=4)
     arguments: list[Argument] = []
     of_slices = pointers(parameters) if spec.below else set()
@@ -192,6 +203,17 @@ def build(
     arrays = any(isinstance(a.value, np.ndarray) for a in arguments)
     form = spec.form if arrays and spec.form not in ("alias", "overlap") else "host"
     return Inputs(tuple(arguments), form, sizes)
+
+
+def _bytes(parameters: list[Parameter], sizes: dict[str, int], spec: CaseSpec) -> float:
+    """What the arrays of a case take."""
+    gaps = 2 if spec.layout == "strided" or spec.form == "device-view" else 1
+    total = 0.0
+    for p in parameters:
+        if p.type.kind == "array":
+            lengths = (gaps * float(max(0, evaluate(entry, sizes))) for entry in p.dims)
+            total += np.dtype(p.type.dtype).itemsize * math.prod(lengths)
+    return total
 
 
 def pointers(parameters: list[Parameter]) -> set[str]:

@@ -23,6 +23,8 @@ ULPS = 16
 FACTOR = 8.0
 #: how many times as far as other runs one with wider numbers may move most elements
 BELIEVED = 1000
+#: what is moved by so much of itself has no digit that is right
+LOST = 1 / 8
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,39 @@ class Outcome:
     views: list[int | None] = field(default_factory=list)
     complaint: str = ""
     changed: Changed = Changed()
+
+
+@dataclass(frozen=True)
+class Runs:
+    """What other runs of the original have for one result.
+
+    The first `exact` of the `others` had the very same inputs; in the `cancelled` run nothing was
+    left where numbers cancelled each other.
+    """
+
+    others: list[Array]
+    exact: int = 0
+    cancelled: Array | None = None
+
+    def part(self, name: str) -> Runs:
+        """The same of the real or of the imaginary part."""
+        of = np.real if name == "real" else np.imag
+        others = [np.asarray(of(o)) for o in self.others]
+        return Runs(others, self.exact, None if self.cancelled is None else of(self.cancelled))
+
+    def undecided(self, expected: Array) -> Array:
+        """Where rounding alone decides whether there is a number.
+
+        No digit of it is the same in another run, and there is no number where what a
+        cancellation leaves, which is rounding and no more, is nothing.
+        """
+        lost = np.zeros(expected.shape, bool)
+        if self.cancelled is None:
+            return lost
+        for other in self.others:
+            apart = _apart(expected, other)
+            lost |= ~np.isfinite(apart) | ((apart > 0) & (apart >= LOST * np.abs(expected)))
+        return np.asarray(lost & np.isfinite(expected) & ~np.isfinite(self.cancelled))
 
 
 @dataclass(frozen=True)
@@ -242,6 +277,7 @@ def values(
     *,
     special: bool = False,
     worst: Worst | None = None,
+    cancelled: Outcome | None = None,
 ) -> Difference | None:
     """The first value outside of the budget, or None.
 
@@ -250,7 +286,8 @@ def values(
     error that the computation has anyway.  `sums` tells the longest axis that a reduction
     may run over.  `worst` collects the errors of what passes.  With `special` (NaN or
     infinities among the inputs) complex results that are not finite are not compared: what
-    they are depends on how a product is written.
+    they are depends on how a product is written.  With a `cancelled` run a number may be missing
+    where rounding alone made it (see `Runs.undecided`).
     """
     leaves = list(parts(expected, names))
     # runs with the very same inputs come first: they tell what exact comparisons decide
@@ -259,6 +296,7 @@ def values(
     kept = [k for k, run in enumerate(runs) if len(run) == len(leaves)]
     same = sum(not others[k].changed.moved for k in kept)
     runs = [runs[k] for k in kept]
+    zero = [v for _, v in parts(cancelled, names)] if cancelled is not None else []
     for k, ((place, e), (_, a)) in enumerate(zip(leaves, parts(actual, names), strict=True)):
         if kind_of(e) not in ("array", "scalar"):
             continue
@@ -271,7 +309,9 @@ def values(
         if special and pair[0].dtype.kind == "c":
             finite = np.isfinite(pair[0]) & np.isfinite(pair[1])
             pair = np.where(finite, pair[0], 0), np.where(finite, pair[1], 0)
-        found = _leaf(place, *pair, same_shape, exact, sums, worst)
+        nothing = len(zero) == len(leaves) and np.shape(zero[k]) == np.shape(e)
+        left = np.asarray(zero[k]) if nothing else None
+        found = _leaf(place, *pair, Runs(same_shape, exact, left), sums, worst)
         if found is not None:
             return found
     return None
@@ -281,48 +321,46 @@ def _leaf(
     place: str,
     expected: Array,
     actual: Array,
-    others: list[Array],
-    exact: int,
+    runs: Runs,
     sums: Sums,
     worst: Worst | None = None,
 ) -> Difference | None:
-    """The first wrong element; the first `exact` of the others had the very same inputs."""
+    """The first wrong element."""
     if expected.dtype.kind not in "fc":
         wrong = ~_same(expected, actual)
         # an integer that the original itself does not settle (a tie, a threshold) may differ
-        for other in others[:exact]:
+        for other in runs.others[: runs.exact]:
             wrong &= np.asarray(other == expected)
         return _first("value", place, expected, actual, wrong)
     if expected.dtype.kind == "c":
         for part in ("real", "imag"):
             pair = [np.asarray(getattr(x, part)) for x in (expected, actual)]
-            rest = [np.asarray(np.real(o) if part == "real" else np.imag(o)) for o in others]
-            scale = np.abs(expected)
-            found = _floats(f"{place}.{part}", pair[0], pair[1], rest, exact, sums, scale, worst)
+            rest, scale = runs.part(part), np.abs(expected)
+            found = _floats(f"{place}.{part}", pair[0], pair[1], rest, sums, scale, worst)
             if found is not None:
                 return found
         return None
-    return _floats(place, expected, actual, others, exact, sums, np.abs(expected), worst)
+    return _floats(place, expected, actual, runs, sums, np.abs(expected), worst)
 
 
 def _floats(
     place: str,
     expected: Array,
     actual: Array,
-    others: list[Array],
-    exact: int,
+    runs: Runs,
     sums: Sums,
     scale: Array,
     worst: Worst | None = None,
 ) -> Difference | None:
     finite = np.isfinite(expected) & np.isfinite(actual)
     odd = ~finite & ~_same(expected, actual)
-    for other in others[:exact]:
+    for other in runs.others[: runs.exact]:
         odd &= _same(np.isfinite(expected), np.isfinite(other))
+    odd &= ~runs.undecided(expected)
     found = _first("nan", place, expected, actual, odd)
     if found is not None:
         return found
-    allowed = budget(expected, others, sums, scale)
+    allowed = budget(expected, runs.others, sums, scale)
     apart = _apart(expected, actual)
     wrong = finite & (apart > allowed)
     if worst is not None and not wrong.any():

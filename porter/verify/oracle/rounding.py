@@ -34,6 +34,8 @@ _OPERATORS: dict[type[ast.operator], tuple[str, Callable[..., Any], Callable[...
 _OF_FRAMES = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "exec"})
 _BY_NAME = {name: (plain, in_place) for name, plain, in_place in _OPERATORS.values()}
 _RANDOM: list[np.random.Generator | None] = [np.random.default_rng(0)]
+#: whether nothing is left where numbers cancel, and how many of their last places may be left
+_CANCELLING, CANCELLED = [False], 256
 _WIDE_HELPS = bool(np.finfo(np.longdouble).eps < np.finfo(np.float64).eps)
 
 
@@ -50,6 +52,17 @@ def exactly() -> Iterator[None]:
         yield
     finally:
         _RANDOM[0] = kept
+
+
+@contextmanager
+def cancelling() -> Iterator[None]:
+    """Nothing is moved meanwhile, but what numbers leave that cancel each other is zero."""
+    _CANCELLING[0] = True
+    try:
+        with exactly():
+            yield
+    finally:
+        _CANCELLING[0] = False
 
 
 class Roughen(ast.NodeTransformer):
@@ -119,15 +132,20 @@ class _Index:
 
 def _op(name: str, left: Any, right: Any) -> Any:
     result = _BY_NAME[name][0](left, right)
+    if _CANCELLING[0]:
+        return _cancelled(name, left, right, result)
     return result if _RANDOM[0] is None else _moved(result, _inexact(name, left, right, result))
 
 
 def _in_place(name: str, left: Any, right: Any) -> Any:
     before = left.copy() if isinstance(left, np.ndarray) else left
     result = _BY_NAME[name][1](left, right)
-    if _RANDOM[0] is None:
+    if _CANCELLING[0]:
+        moved = _cancelled(name, before, right, result)
+    elif _RANDOM[0] is None:
         return result
-    moved = _moved(result, _inexact(name, before, right, result))
+    else:
+        moved = _moved(result, _inexact(name, before, right, result))
     if isinstance(result, np.ndarray) and result is left:
         result[...] = moved
         return result
@@ -168,6 +186,18 @@ def _inexact(name: str, left: Any, right: Any, result: Any) -> Any:
         return np.asarray(wide != result)
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
         return True
+
+
+def _cancelled(name: str, left: Any, right: Any, result: Any) -> Any:
+    """The result of a sum, zero where it is no more than the rounding of its terms."""
+    if name not in ("add", "sub") or np.asarray(result).dtype.kind not in "fc":
+        return result
+    eps = float(np.finfo(np.asarray(result).dtype).eps)
+    with np.errstate(all="ignore"):
+        size = np.maximum(np.abs(left), np.abs(right))
+        small = np.abs(result) <= CANCELLED * eps * size
+    made = np.where(small, np.asarray(result).dtype.type(0), result)
+    return made if isinstance(result, np.ndarray) else type(result)(made[()])
 
 
 def _wide(value: Any) -> Any:

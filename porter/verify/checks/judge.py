@@ -64,7 +64,10 @@ class Judge:
         few = replace(tame(spec)[1], sizes=("5",), own=False, many=False)
 
         def raises(taken: Taken) -> BaseException | None:
-            inputs = self.drawing.fitting(few, taken, exact=True)
+            try:
+                inputs = self.drawing.fitting(few, taken, exact=True)
+            except MemoryError as error:
+                return error
             if inputs is None:
                 return ValueError("not in the domain")
             original = calls.original(self.subject.original, inputs, patience=SHORT_PATIENCE)
@@ -74,7 +77,9 @@ class Judge:
             return refused.error if refuses_sizes(inputs, refused) else None
 
         rng = np.random.default_rng(self.settings.seed)
-        return search(variables(self.drawing.parameters(spec)), raises, rng)
+        code = getattr(inspect.unwrap(self.subject.original), "__code__", None)
+        file = code.co_filename if code else ""
+        return search(variables(self.drawing.parameters(spec)), raises, rng, file)
 
     def converted(self, spec: CaseSpec, inputs: Inputs, seed: int | None = None) -> compare.Outcome:
         """What the generated function does; it draws random numbers from this seed."""

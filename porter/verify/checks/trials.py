@@ -2,12 +2,15 @@
 
 Sizes and counts are drawn at random until it returns.  Then each is made larger, alone or with
 others, which tells what depends on what: the cases keep to that, and have the sizes that they are
-about otherwise.  Matrices are made positive definite where linear algebra asks for it.  Nothing of
-it is a promise about the domain.
+about otherwise.  Matrices are made positive definite where linear algebra asks for it.  Where no
+draw returns, one is changed step by step such that the original gets further (see `_climbed`).
+Nothing of it is a promise about the domain.
 """
 
 from __future__ import annotations
 
+import itertools
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -23,6 +26,12 @@ DRAWN = (2, 3, 4, 5, 6)
 MOST_DRAWS = 300
 #: seconds for all draws of a function
 SECONDS = 1.0
+#: what sizes are drawn from that are changed step by step, how often it begins again, and the
+#: processor's seconds
+SPREAD = (1, 2, 3, 5, 8, 12)
+MOST_CLIMBS, CLIMBING = 40, 6.0
+#: so many numbers are tried for each size in a step
+MOST_NUMBERS = 24
 #: so many ways of fitting sizes together are kept, and used in turn
 MOST_KEPT = 2
 #: how much larger a size is made, to see whether it may be
@@ -48,6 +57,42 @@ class Taken:
         return fitted
 
 
+@dataclass(frozen=True)
+class Stop:
+    """How far an original got that raised: the lines of its source where it was, how many axes of
+    the arrays that it had there are not empty, and which numbers these arrays tell."""
+
+    lines: tuple[int, ...]
+    filled: int
+    numbers: tuple[int, ...]
+
+    @property
+    def reached(self) -> tuple[tuple[int, ...], int]:
+        """What is compared."""
+        return self.lines, self.filled
+
+
+def stop_of(error: BaseException, file: str) -> Stop:
+    """Where in a file an exception was raised."""
+    lines: list[int] = []
+    held: dict[str, object] = {}
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == file:
+            lines.append(trace.tb_lineno)
+            held = trace.tb_frame.f_locals
+        trace = trace.tb_next
+    shapes = [v.shape for v in held.values() if isinstance(v, np.ndarray)]
+    counts = [n for shape in shapes for n in shape]
+    whole = [v for v in held.values() if type(v) is int and v > 0]
+    numbers = dict.fromkeys(counts)
+    for shape in shapes:
+        # what several axes make one of, and what is left of them beside a number
+        rest = [math.prod(shape[k:]) for k in range(len(shape))]
+        numbers |= dict.fromkeys([*rest, *(n // k for n in rest[:1] for k in whole if n % k == 0)])
+    return Stop(tuple(lines), sum(n > 0 for n in counts), tuple(n for n in numbers if n > 0))
+
+
 def variables(parameters: list[Parameter]) -> list[str]:
     """The dimensions, and the integers that are no dimensions."""
     counts = [p.name for p in parameters if p.type.kind == "scalar" and p.type.letter in "iu"]
@@ -67,9 +112,13 @@ def conditions(sizes: Mapping[str, int], parameters: list[Parameter]) -> Domain:
 
 
 def search(
-    names: list[str], raises: Callable[[Taken], BaseException | None], rng: np.random.Generator
+    names: list[str],
+    raises: Callable[[Taken], BaseException | None],
+    rng: np.random.Generator,
+    file: str = "",
 ) -> list[Taken]:
-    """The ways of fitting sizes together that were found; `raises` calls the original."""
+    """The ways of fitting sizes together that were found; `raises` calls the original, whose source
+    is in a file."""
     kept: list[Taken] = []
     until = time.monotonic() + SECONDS
     definite = False
@@ -86,7 +135,59 @@ def search(
             whole = _grouped(found, raises)
             if whole.groups not in [k.groups for k in kept]:
                 kept.append(whole)
+    if not kept and file:
+        climbed = _climbed(names, raises, rng, file, definite)
+        kept += [_grouped(climbed, raises)] if climbed else []
     return kept
+
+
+def _climbed(
+    names: list[str],
+    raises: Callable[[Taken], BaseException | None],
+    rng: np.random.Generator,
+    file: str,
+    definite: bool,
+) -> Taken | None:
+    """Sizes that were changed one by one, each so that the original gets further than before.
+
+    What it has computed by then tells which numbers may fit: `reshape` wants a product of lengths.
+    """
+    until = time.process_time() + CLIMBING
+    for k in range(MOST_CLIMBS):
+        few = rng.choice(SPREAD, 3 + k % 3, replace=False)
+        drawn = rng.choice(few, len(names))
+        found = Taken(tuple((n, int(v)) for n, v in zip(names, drawn, strict=True)), (), definite)
+        error = raises(found)
+        while error is not None:
+            step = _further(found, stop_of(error, file), raises, rng, file, until)
+            if step is None:
+                break
+            found, error = step
+        if error is None or time.process_time() > until:
+            return None if error else found
+    return None
+
+
+def _further(
+    found: Taken,
+    stop: Stop,
+    raises: Callable[[Taken], BaseException | None],
+    rng: np.random.Generator,
+    file: str,
+    until: float,
+) -> tuple[Taken, BaseException | None] | None:
+    """With one size changed such that the original gets further, and what it raises then."""
+    numbers = dict.fromkeys((*stop.numbers[:MOST_NUMBERS], *SPREAD))
+    for k in rng.permutation(len(found.sizes)):
+        name, size = found.sizes[k]
+        for number in numbers:
+            if number != size and time.process_time() < until:
+                sizes = (*found.sizes[:k], (name, number), *found.sizes[k + 1 :])
+                other = replace(found, sizes=sizes)
+                error = raises(other)
+                if error is None or stop_of(error, file).reached > stop.reached:
+                    return other, error
+    return None
 
 
 def _drawn(names: list[str], rng: np.random.Generator) -> Iterator[Sizes]:
@@ -112,7 +213,11 @@ def _grouped(found: Taken, raises: Callable[[Taken], BaseException | None]) -> T
     groups: list[tuple[str, ...]] = []
     alone = [[name] for name in left]
     equal = [[n for n in left if sizes[n] == size] for size in dict.fromkeys(sizes.values())]
-    for group in (*alone, *equal, left):
+    pairs = [list(p) for p in itertools.combinations(left, 2) if sizes[p[0]] == sizes[p[1]]]
+    until = time.monotonic() + SECONDS
+    for group in (*alone, *equal, left, *pairs):
+        if group in pairs and time.monotonic() > until:
+            break
         rest = [name for name in group if name in left]
         if rest and (len(rest) > 1 or group in alone) and free(rest):
             groups.append(tuple(rest))

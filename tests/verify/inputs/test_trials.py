@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -89,3 +90,59 @@ def test_enough_cases_give_results(tmp_path: Path, name: str) -> None:
     (evidence,) = verify_module(tmp_path / "f_cuda.py", text=made.text, on=("simulator",))
     assert evidence.verified, evidence.why
     assert evidence.evidence[0].detail["values"] >= 12
+
+
+CONVOLVED = """
+import numpy as np
+
+
+def layers(x, first, second, weights, count, width):
+    for kernel in (first, second):
+        rows = np.empty((x.shape[0], x.shape[1] - kernel.shape[0] + 1, kernel.shape[2]))
+        for i in range(rows.shape[1]):
+            window = x[:, i : i + kernel.shape[0], :, np.newaxis]
+            rows[:, i, :] = np.sum(window * kernel[np.newaxis], axis=(1, 2))
+        x = rows[:, : rows.shape[1] // 2 * 2 : 2, :]
+    return np.reshape(x, (count, width)) @ weights
+"""
+
+
+def test_an_original_of_many_sizes_that_get_it_further_one_by_one(tmp_path: Path) -> None:
+    source = tmp_path / "layers.py"
+    source.write_text(CONVOLVED)
+    space: dict[str, Any] = {}
+    exec(compile(CONVOLVED, str(source), "exec"), space)
+    tries: list[Taken] = []
+
+    def raises(taken: Taken) -> BaseException | None:
+        tries.append(taken)
+        s = dict(taken.sizes)
+        shapes = ["n m k", "p k q", "r q s", "c v"]
+        arrays = (np.ones([s[a] for a in shape.split()]) for shape in shapes)
+        try:
+            space["layers"](*arrays, s["count"], s["width"])
+        except Exception as error:
+            return error
+        return None
+
+    names = ["n", "m", "k", "p", "q", "r", "s", "c", "v", "count", "width"]
+    for seed in range(4):
+        found = search(names, raises, np.random.default_rng(seed), str(source))
+        assert found and raises(found[0]) is None
+        sizes = dict(found[0].sizes)
+        assert sizes["c"] == sizes["width"] > 0 and sizes["count"] > 0
+        assert any("q" in group for group in found[0].groups)
+    # what says nothing of how far it got is not climbed
+    assert search(names, lambda _: ValueError(), np.random.default_rng(0), str(source)) == []
+
+
+def test_an_original_of_many_sizes_is_verified(tmp_path: Path) -> None:
+    source = tmp_path / "layers.py"
+    source.write_text(CONVOLVED)
+    types = "float64[:, :, :], float64[:, :, :], float64[:, :, :], float64[:, :], int64, int64"
+    options = ConvertOptions((str(source),), signature=types, verify=False)
+    path = tmp_path / "layers_cuda.py"
+    made = convert_file(read(str(source)), options, Config(), path, lambda _: None)
+    assert made.text is not None
+    (proof,) = verify_module(path, text=made.text, on=("simulator",))
+    assert proof.verified, proof.mismatch or proof.evidence

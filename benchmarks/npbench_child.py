@@ -29,8 +29,9 @@ Function = Callable[..., Any]
 CAPS = (17, 12, 8, 3, 1, 70)
 #: arrays with more elements than this take the simulator too long
 ELEMENTS = 6_000
-#: a cap whose original takes longer is left out: the simulator is slower by thousands
-SECONDS = 0.25
+#: a cap whose original takes more of the processor's time is left out: the simulator is slower by
+#: thousands, and as many launches as a loop on the host makes take minutes
+SECONDS = 0.1
 NUMBA = {"bool": "boolean"}
 
 
@@ -120,12 +121,12 @@ def sizes(request: dict[str, Any], original: Function) -> dict[int, Arguments]:
     for cap in CAPS:
         try:
             own = arguments(request, cap)
-            start = time.perf_counter()
+            start = time.process_time()
             elements = sum(a.size for a in outputs(original, own))
         except Exception as refused:
             error = refused
             continue
-        if elements < ELEMENTS and time.perf_counter() - start < SECONDS:
+        if elements < ELEMENTS and time.process_time() - start < SECONDS:
             suited[cap] = own
         elif not smallest or cap < min(smallest):
             smallest = {cap: own}

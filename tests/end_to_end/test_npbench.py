@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import npbench, npbench_child
 from tests.support.paths import ROOT
 
 SCRIPT = ROOT / "benchmarks" / "npbench.py"
@@ -106,6 +107,28 @@ def test_a_wrong_module_is_found(tree: Path, tmp_path: Path) -> None:
     )
     (found,) = json.loads(done.stdout.splitlines()[-1])["wrong"]
     assert "the arguments are as they were given" in found
+
+
+SLOW = """
+import time
+
+
+def kernel(steps, A):
+    A[:] = 2.0 * A
+    end = time.process_time() + 0.05 * len(A) / 3
+    while time.process_time() < end:
+        pass
+"""
+
+
+def test_sizes_at_which_the_original_takes_long_are_left_out(tmp_path: Path) -> None:
+    # a loop on the host that launches as often would take the simulator minutes
+    add(tmp_path, "slow", SLOW)
+    (program,) = npbench.programs(tmp_path)
+    options = npbench.parser().parse_args(["--npbench", str(tmp_path)])
+    request = program.request(options, tmp_path / "slow_cuda.py")
+    original = npbench_child.load(program.source, "kernel")
+    assert [len(a[1]) for a in npbench_child.sizes(request, original).values()] == [3, 1]
 
 
 def test_no_checkout(tmp_path: Path) -> None:

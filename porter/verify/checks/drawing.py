@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,7 +19,7 @@ from porter.verify.evidence import Mismatch
 from porter.verify.inputs import large, narrowing
 from porter.verify.inputs.arguments import Inputs, Parameter, build
 from porter.verify.inputs.cases import CaseSpec, retries, searched
-from porter.verify.inputs.shapes import complete, parse_shapes, symbols
+from porter.verify.inputs.shapes import complete, evaluate, parse_shapes, symbols
 from porter.verify.oracle import calls
 from porter.verify.oracle.chunked import CHUNKINGS
 
@@ -141,7 +142,7 @@ class Drawing:
             inputs = build(parameters, spec, self.version(spec).blocks, rng, bounds)
             return replace(inputs, found=True)
 
-        sizes = dict(taken.sizes) if exact else taken.fitted(drawn({}).sizes)
+        sizes = dict(taken.sizes) if exact else fitted(taken, drawn({}).sizes, parameters, spec)
         dims = symbols(entry for p in parameters for entry in p.dims)
         inputs = drawn({n: (sizes[n], sizes[n]) for n in dims})
         inputs = made_definite(inputs) if taken.definite else inputs
@@ -167,3 +168,23 @@ class Drawing:
             return self.inputs(spec, 0)
         except MemoryError:
             return None
+
+
+def fitted(
+    taken: Taken, own: dict[str, int], parameters: list[Parameter], spec: CaseSpec
+) -> dict[str, int]:
+    """All sizes for a case with these of its own: halved until no array has more elements than the
+    case may have points.
+
+    Those that fit together grow together, and a cube has more elements than one of its edges says.
+    """
+
+    def largest(sizes: dict[str, int]) -> int:
+        arrays = ([evaluate(entry, sizes) for entry in p.dims] for p in parameters)
+        return max((math.prod(lengths) for lengths in arrays), default=0)
+
+    sizes = taken.fitted(own)
+    while not spec.exact and largest(sizes) > spec.points and max(own.values()) > 1:
+        own = {name: -(-n // 2) for name, n in own.items()}
+        sizes = taken.fitted(own)
+    return sizes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,13 @@ import pytest
 
 from porter.config import Config
 from porter.convert.files import convert_file
+from porter.dtypes.signatures import parse_types
 from porter.options import ConvertOptions
 from porter.source.files import read
+from porter.verify.checks.drawing import fitted
 from porter.verify.checks.trials import Taken, made_definite, search
-from porter.verify.inputs.arguments import Argument, Inputs
+from porter.verify.inputs.arguments import Argument, Inputs, Parameter
+from porter.verify.inputs.cases import CaseSpec
 from porter.verify.inputs.hints import hints
 from porter.verify.run import verify_module
 
@@ -146,3 +150,14 @@ def test_an_original_of_many_sizes_is_verified(tmp_path: Path) -> None:
     assert made.text is not None
     (proof,) = verify_module(path, text=made.text, on=("simulator",))
     assert proof.verified, proof.mismatch or proof.evidence
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_what_grows_together_has_no_more_elements_than_its_case_may(exact: bool) -> None:
+    (cube,) = parse_types("float64[:, :, :]")
+    parameters = [Parameter("x", cube, ("n", "m", "k"))]
+    taken = Taken((("n", 4), ("m", 5), ("k", 5)), (("n", "m", "k"),))
+    spec = CaseSpec(("55",), exact=exact)
+    sizes = fitted(taken, {"n": 55, "m": 5, "k": 5}, parameters, spec)
+    assert sizes == ({"n": 55, "m": 56, "k": 56} if exact else {"n": 14, "m": 15, "k": 15})
+    assert exact or math.prod(sizes.values()) <= spec.points

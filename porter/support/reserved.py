@@ -23,7 +23,7 @@ IMPORTED = {
     "np": "numpy", "math": "math", "cmath": "cmath", "_math": "math", "operator": "operator",
     "cuda": "numba.cuda", "njit": "numba.njit", "prange": "numba.prange",
     "config": "numba.config", "SimpleNamespace": "types.SimpleNamespace",
-    "contextmanager": "contextlib.contextmanager",
+    "contextmanager": "contextlib.contextmanager", "threading": "threading",
     "cp": "cupy", "builtins": "builtins", "sys": "sys", "shlex": "shlex",
     **{n: f"numba.{n}" for n in (
         "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
@@ -33,6 +33,7 @@ CONSTANTS = {
     "THREADS", "BLOCK_X", "TILE", "PADDED", "EACH", "WIDE", "LARGE", "MAX_BLOCKS",
     "MOST_PARTIALS", "MOST_STATES", "LONG", "SOURCE", "FIXED", "PARTS", "GRAIN", "COLUMNS",
     "DRAWING", "STORING", "WARP", "SHORT", "STREAMS", "CHUNK_BYTES",
+    "WORKSPACE_BYTES", "_KEPT",
 }  # fmt: skip
 #: functions of `templates/helpers_device.py.j2` and `helpers_host.py.j2`
 HELPERS = {
@@ -56,7 +57,7 @@ HELPERS = {
     "_contiguous", "_own", "_own_part", "_on_stream", "_numba_stream", "_scalar", "_given_back",
     "_stored_back", "_timed", "_repeat", "_milliseconds", "_moved_there", "_in_chunks",
     "_whole_on_device", "_pipelined", "_aligned", "_blockwise_overlap", "_map_overlap", "_states",
-    "_by_signature", "_into", "draw_bits", "draw_uniform", "draw_normal",
+    "_workspace", "_by_signature", "_into", "draw_bits", "draw_uniform", "draw_normal",
 }  # fmt: skip
 #: what host functions take beside the parameters of the original, in this order after those
 OWN_KEYWORDS = ("stream", "seed", "states", "timing")

@@ -150,6 +150,11 @@ class Target(ABC):
     def copied(self, array: str) -> str:
         """A copy on the device of an array of the host."""
 
+    def workspace(self, name: str, shape: str, dtype: str, *, zero: bool = False) -> Call:
+        """An array that a call uses and no caller sees; of zeros, or with anything in it."""
+        made = self.copied(f"np.zeros({shape}, {dtype})") if zero else self.empty(shape, dtype)
+        return Call(made)
+
     @abstractmethod
     def launch(self, kernel: str, grid: str, block: str, arguments: Sequence[str]) -> str:
         """The statement that runs a kernel on a grid of blocks."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from porter.target.base import Target
+from porter.target.base import Call, Target
 
 #: NumPy's functions that stand in for Python's math on the simulator
 _STAND_INS: dict[str, str] = {
@@ -50,7 +50,11 @@ class Cuda(Target):
         "MAX_BLOCKS": ("65535", "most blocks of a grid along one axis"),
         "MOST_STATES": ("65536", "threads that draw random numbers, at most"),
         "MOST_PARTIALS": ("1024", "most blocks of a grid-wide reduction"),
+        "WORKSPACE_BYTES": ("1048576", "largest array that is kept from call to call"),
+        "_KEPT": ("threading.local()", "arrays for the next call of each thread"),
     }
+    #: whether arrays that no caller sees are kept from call to call
+    keeps: ClassVar[bool] = True
     decorators = frozenset(
         {"numba.cuda.jit", "numba_cuda_mlir.cuda.jit", "contextlib.contextmanager"}
     )
@@ -114,6 +118,13 @@ class Cuda(Target):
     def copied(self, array: str) -> str:
         """`cuda.to_device`."""
         return f"cuda.to_device({array}, stream=stream)"
+
+    def workspace(self, name: str, shape: str, dtype: str, *, zero: bool = False) -> Call:
+        """The helper that keeps it for the next call."""
+        if not self.keeps:
+            return super().workspace(name, shape, dtype, zero=zero)
+        arguments = [f'"{name}"', shape, dtype, "stream", *(["zero=True"] if zero else [])]
+        return Call(f"_workspace({', '.join(arguments)})", ("_workspace",))
 
     def launch(self, kernel: str, grid: str, block: str, arguments: Sequence[str]) -> str:
         """Numba's launch on the stream that the host function was given."""

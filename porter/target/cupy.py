@@ -17,6 +17,7 @@ class Cupy(Cuda):
     title = "CuPy for the NumPy functions of"
     templates = "cupy"
     rewrites: ClassVar[bool] = True
+    keeps = False
     engines = ("simulator", "ptx", "gpu")
     packages = frozenset({"cuda"})
 

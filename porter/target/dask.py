@@ -57,6 +57,7 @@ class DaskCuda(Cuda):
     chunked = True
     device = False
     engines = ("simulator", "ptx", "gpu")
+    keeps = False
     schedules: ClassVar[Sequence[Schedule]] = (SerialRows(), SERIAL)
     block: ClassVar[Schedule] = Elementwise()
 

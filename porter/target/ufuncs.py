@@ -29,6 +29,7 @@ class Ufunc(Cuda):
     templates = "ufunc"
     kernels = "ufuncs"
     engines = ("cpu", "ptx")
+    keeps = False
     elements = True
     serial = True
     schedules: ClassVar[Sequence[Schedule]] = (Element(),)

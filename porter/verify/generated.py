@@ -19,7 +19,7 @@ from porter.verify.engines.device_arithmetic import NAMES, rewrite_kernels
 from porter.verify.oracle.original import targets, wanted
 
 #: what constants of a generated module may be made with, beyond those of a source file
-_CALLS = frozenset({"cuda", "SimpleNamespace", "vectorize", "guvectorize"})
+_CALLS = frozenset({"cuda", "SimpleNamespace", "threading", "vectorize", "guvectorize"})
 #: what a module has where warps are those of a GPU, and on the simulator, which has no shuffles
 OF_A_GPU, OF_THE_SIMULATOR = {"WARP": 32}, {"WARP": 1}
 _CHOICES = ("config.ENABLE_CUDASIM", "not config.ENABLE_CUDASIM")

@@ -12,6 +12,7 @@ from porter.source.files import read
 from porter.support.reserved import ATTRIBUTE_PREFIX
 from porter.target.registry import target_named
 from porter.verify import generated
+from porter.verify.engines.launches import poison_kept
 from porter.verify.inputs.cases import CHOICES, GRID_LIMITS, MANY_BLOCKS, SMALL_BLOCKS
 from porter.verify.inputs.domains import Domain, Property, read_domains
 from porter.verify.inputs.hints import hints
@@ -80,8 +81,11 @@ class Module:
 
     def _loaded(self, changed: dict[str, int], blocks: dict[str, int]) -> Loaded:
         changed = {**changed, **self._fixed}
-        plain = generated.load(self.path, self.text, changed)
-        large = (generated.load(self.path, self.text, changed | each) for each in self.choices)
+        found = (
+            poison_kept(generated.load(self.path, self.text, changed | each))
+            for each in ({}, *self.choices)
+        )
+        plain, *large = found
         return Loaded(plain, blocks, tuple(large))
 
     def record(self, name: str) -> FunctionRecord:

@@ -29,7 +29,7 @@ from porter.verify.checks.verification import Verification
 from porter.verify.engines import mlir_stand_in
 from porter.verify.engines.compiled import Cpu
 from porter.verify.engines.cupy import stand_in
-from porter.verify.engines.launches import LAUNCHES
+from porter.verify.engines.launches import LAUNCHES, poison_kept
 from porter.verify.engines.simulator import EMULATED, install
 from porter.verify.evidence import FAILED, PASSED, SKIPPED, Mismatch
 from porter.verify.inputs.cases import CaseSpec
@@ -194,7 +194,8 @@ class Session:
             blocks = (module.own if spec.own else module.many).blocks
         blocks = blocks | ((spec and spec.choice(module.choices)) or {})
         blocks = {**blocks, **generated.OF_THE_SIMULATOR}
-        watched = generated.load(module.path, module.text, blocks, change, own.names)
+        text = module.text
+        watched = poison_kept(generated.load(module.path, text, blocks, change, own.names))
         original = source.load(watch=theirs)
         # the emulator compiles kernels: values are kept on the simulator
         EMULATED.append(None)

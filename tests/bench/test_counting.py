@@ -37,6 +37,17 @@ def test_an_elementwise_kernel_reads_and_writes_each_element_once() -> None:
 
 
 @compiled
+def test_arrays_that_are_kept_are_no_allocations() -> None:
+    """The result is one; flags, temporaries and partial results are not, unless they are large."""
+    sizes = {"n": 500, "m": 101, "k": 70}
+    (found,) = count(GOLDEN / "csr_matvec_cuda.py", sizes=sizes, seconds=60)
+    assert (found.reason, found.allocations) == ("", 1)
+    (small,) = count(GOLDEN / "zscores_cuda.py", sizes={"n": 1000, "m": 64}, seconds=60)
+    (large,) = count(GOLDEN / "zscores_cuda.py", sizes={"n": 10, "m": 200_000}, seconds=60)
+    assert (small.allocations, large.allocations) == (1, 4)
+
+
+@compiled
 def test_time_steps_are_launches() -> None:
     sizes = {"n": 50, "m": 70, "steps": 1000}
     (found,) = count(GOLDEN / "heat_cuda.py", sizes=sizes, seconds=60)

@@ -49,7 +49,7 @@ def test_partial_results_are_allocated_before_the_loop(what: str) -> None:
     text = f"import numpy as np\n\n\ndef f(x, n: int):{body}"
     (function,) = SourceModule(text, "t.py").functions
     host = convert_function(function, "float64[:], int64").text.parts[-1]
-    found = re.findall(r"^( +)partial\w* = cuda\.device_array\((\w+),", host, re.M)
+    found = re.findall(r'^( +)partial\w* = _workspace\("\w+", (\w+),', host, re.M)
     assert sorted(len(indent) // 4 for indent, _ in found) == sorted(depths), host
     for _, parts in found:
         assert re.search(rf"^ +{parts}(, \w+)* = (min\(max\(_blocks|_parts)\(", host, re.M), host

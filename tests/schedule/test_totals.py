@@ -90,10 +90,7 @@ def test_in_a_loop_the_block_that_is_done_last_folds_the_results() -> None:
     assert kernel.count("if is_last_block(done):") == 1 and kernel.count("block_sum(") == 2
     # two-dimensional blocks have a number for each thread
     assert "= thread_of_block()\n" in kernel and "+= THREADS\n" in kernel
-    start, loop = (
-        host.index("done = cuda.to_device(np.zeros(1, np.uint32)"),
-        host.index("def turn("),
-    )
+    start, loop = host.index('done = _workspace("done", 1, np.uint32'), host.index("def turn(")
     assert start < loop and "_finish[" not in host[loop : host.index("planes_total2[")]
     # what is folded once needs no counter, whose zero would have to go to the device
     assert "planes_total2_finish[1, " in host and host.count(", done)") == 1

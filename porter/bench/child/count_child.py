@@ -28,8 +28,12 @@ from porter.verify.limits import restrict
 def jobs(request: CountRequest, module: Module) -> Iterator[tuple[str, Job | str]]:
     """The job of each function, or why there is none."""
     recorder = Recorder()
-    if hasattr(module.module, "_repeat"):
-        vars(module.module)["_repeat"] = recorder.repeat
+    names = vars(module.module)
+    if "_repeat" in names:
+        names["_repeat"] = recorder.repeat
+    if "_workspace" in names:
+        most = names.get("WORKSPACE_BYTES", 0)
+        names["_workspace"] = recorder.keeping(names["_workspace"], most)
     for name in request.functions:
         try:
             job: Job | str = Job(request, recorder, module.subject(name))

@@ -198,6 +198,19 @@ class Recorder:
             turn(stream)
         self.now.replaying = False
 
+    def keeping(self, plain: Callable[..., Any], most: int) -> Callable[..., Any]:
+        """A module's `_workspace`: what it keeps is no allocation after the first call."""
+
+        def workspace(*args: Any, **options: Any) -> Any:
+            assert self.now is not None
+            before = self.now.allocations, self.now.allocated
+            array = plain(*args, **options)
+            if array.nbytes <= most:
+                self.now.allocations, self.now.allocated = before
+            return array
+
+        return workspace
+
     def _launch(self, kernel: Any, args: tuple[Any, ...]) -> bool:
         assert self.now is not None
         code = kernel.fn.__code__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import product
 
 from porter import ir
@@ -13,6 +14,7 @@ from porter.codegen.host.pipeline import Pipeline
 from porter.codegen.host.prologue import Prologue
 from porter.codegen.host.replays import Replay, replay
 from porter.codegen.host.results import Results
+from porter.codegen.host.workspaces import unseen
 from porter.codegen.module.docstrings import placeholder
 from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch
 
@@ -22,6 +24,11 @@ class HostFunction(Prologue, Pipeline, HostCalls, Results):
 
     #: the tests of sizes that have been made wherever the current line is reached
     tested: frozenset[tuple[str, tuple[ir.Expr, ...]]] = frozenset()
+
+    @cached_property
+    def unseen(self) -> frozenset[str]:
+        """The arrays that are the next call's again."""
+        return unseen(self.plan)
 
     # -- the function ----------------------------------------------------------------
 
@@ -84,7 +91,10 @@ class HostFunction(Prologue, Pipeline, HostCalls, Results):
             case ir.Alloc(buffer, _):
                 text = self._shape(buffer.shape)
                 dtype = self._dtype_value(buffer.dtype)
-                self.emit(f"{buffer.name} = {self.target.empty(text, dtype)}")
+                made = self.target.empty(text, dtype)
+                if buffer.name in self.unseen:
+                    made = self.spelled(self.target.workspace(buffer.name, text, dtype))
+                self.emit(f"{buffer.name} = {made}")
             case ir.Let(name, value, origin):
                 self.comment(origin)
                 self.emit(f"{name} = {self.host.text(value)}")

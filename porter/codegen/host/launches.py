@@ -237,8 +237,9 @@ class Launches(HostBase):
             outermost.counter = self.naming.take("done")
             self.needs.numpy = True
             with self.loops.before(outermost, self.out):
-                zero = self.target.copied("np.zeros(1, np.uint32)")
-                self.emit(f"{outermost.counter} = {zero}")
+                name = outermost.counter
+                zero = self.target.workspace(name, "1", "np.uint32", zero=True)
+                self.emit(f"{name} = {self.spelled(zero)}")
         return outermost.counter
 
     def _count_of_parts(self, grid: Grid) -> str:
@@ -279,7 +280,8 @@ class Launches(HostBase):
 
     def _allocate(self, names: Sequence[str], dtypes: Sequence[str]) -> None:
         for name, dtype in zip(names, dtypes, strict=True):
-            self.emit(f"{name} = {self.target.empty(self.parts.shape or self.parts.count, dtype)}")
+            made = self.target.workspace(name, self.parts.shape or self.parts.count, dtype)
+            self.emit(f"{name} = {self.spelled(made)}")
 
 
 def _elements(grid: Grid) -> Poly:

@@ -10,11 +10,13 @@ from porter.analyses.testable import needed
 from porter.codegen.host.head import own_keywords
 from porter.codegen.host.leading import settled
 from porter.codegen.host.pipeline import Pipeline
+from porter.codegen.host.workspaces import is_interrupted
 from porter.codegen.module.marks import FLOATS, dtypes_of, plain_of, real_of, refused_of, rule_of
 from porter.codegen.style.atoms import in_fstring
 from porter.ir.ops import SHOWN
 from porter.ir.walk import walk
 from porter.schedule.nodes import Launch, items_of
+from porter.target.base import Call
 
 #: what NumPy's own integers promote to another dtype
 _NARROW = {"int8", "int16", "int32", "uint8", "uint16", "uint32", "uint64", "float32", "complex64"}
@@ -59,8 +61,10 @@ class Prologue(Pipeline):
             self.emit(f"{self.plan.states}, {self.naming.blocks} = {made}")
         if self.errors:
             slots = max(self.errors) + 1
-            zeros = f"np.zeros({slots}, np.int32)"
-            self.emit(f"error = {self.target.copied(zeros)}")
+            zeros = self.target.workspace("error", f"{slots}", "np.int32", zero=True)
+            if is_interrupted(self.plan):
+                zeros = Call(self.target.copied(f"np.zeros({slots}, np.int32)"))
+            self.emit(f"error = {self.spelled(zeros)}")
 
     def _as_they_came(self) -> None:
         """What is asked of the arguments before anything is made of them."""

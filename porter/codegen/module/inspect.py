@@ -20,6 +20,8 @@ _MAKERS = {
     "abs", "bool", "complex", "dict", "divmod", "float", "frozenset", "int", "len", "list", "max",
     "min", "pow", "range", "round", "set", "slice", "str", "sum", "tuple",
 }  # fmt: skip
+#: what keeps arrays from call to call
+_STORES = {"threading.local"}
 _MODULES = {"numpy", "math", "cmath", "numba", "logging", "types", "operator", "builtins"}
 #: what those modules can do to the world around
 _IMPURE = {
@@ -258,4 +260,6 @@ def _makes(func: ast.expr, imports: Mapping[str, str]) -> bool:
     parts = [*whole.split("."), *names]
     if parts[0] == "builtins":
         return parts[-1] in _MAKERS
+    if ".".join(parts) in _STORES:
+        return True
     return parts[0] in _MODULES and not set(parts[1:]) & _IMPURE

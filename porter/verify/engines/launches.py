@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -126,6 +128,24 @@ def poison(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         array.view(np.uint8).fill(1)
         array.reshape(-1)[::2] = False
     return array
+
+
+def poison_kept(module: ModuleType) -> ModuleType:
+    """Let the arrays that a module keeps for its next call be poisoned as new ones are."""
+    plain = vars(module).get("_workspace")
+    if plain is None:
+        return module
+
+    @functools.wraps(plain)
+    def workspace(*args: Any, zero: bool = False, **options: Any) -> Any:
+        made = plain(*args, zero=zero, **options)
+        if not zero:
+            stream = options.get("stream", args[-1] if len(args) > 3 else 0)
+            made.copy_to_device(poison(np.empty(made.shape, made.dtype)), stream=stream)
+        return made
+
+    vars(module)["_workspace"] = workspace
+    return module
 
 
 def check(name: str, grid: tuple[int, ...] | None, block: tuple[int, ...] | None) -> None:

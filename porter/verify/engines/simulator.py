@@ -17,7 +17,7 @@ import numpy as np
 from numba import cuda
 from numba.cuda.simulator import kernel as sim_kernel
 from numba.cuda.simulator import kernelapi
-from numba.cuda.simulator.cudadrv import devicearray
+from numba.cuda.simulator.cudadrv import devicearray, devices
 from numba.np import numpy_support
 
 from porter.verify.engines import streams, strict_arrays, writes
@@ -147,6 +147,9 @@ def install() -> None:
     sim_kernel.FakeCUDAKernel.__call__ = _call
     kernelapi.FakeCUDAShared = _Shared
     kernelapi.FakeCUDALocal.array = _local_array
+    # as on a GPU, the same one each time: arrays are kept by it
+    context = devices.get_context()
+    cuda.current_context = lambda devnum=None: context
     devicearray.device_array = _device_array
     cuda.device_array = _device_array
     streams.install()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
@@ -251,7 +251,10 @@ class Converted:
             gone, host = [*gone, host.signature], None
         kept = tuple(v.leaving_out(signatures) for v in forms) if len(forms) > 1 else ()
         without = (*self.without, *gone)
-        return replace(self, siblings=left, without=without, variants=kept, host=host)
+        known = self.conversions if _take_float64(self.own, left) else Conversions()
+        return replace(
+            self, siblings=left, without=without, variants=kept, host=host, conversions=known
+        )
 
     @property
     def broadcasts(self) -> bool:
@@ -363,7 +366,8 @@ def _converted(function: FunctionSource, made: Made, how: How, told: bool) -> Co
         names = [p.name.value for p in parameters_of(function)]
         build_again = partial(again.program, function)
         question = Question(names, types, program, planned, build_again, again.planned)
-        accepted = conversions(question, groups)
+        wide = _in_float64(question, function, again, text)
+        accepted = conversions(wide, groups) if wide else accepted
         kinds = other_kinds(question, groups, accepted)
     own, also = siblings_of(
         function, types, planned, text, None if again is None else again.text, kinds
@@ -373,7 +377,9 @@ def _converted(function: FunctionSource, made: Made, how: How, told: bool) -> Co
         also = fewest(own, also)
     if question is not None:
         kept = [g for g in kinds if any(s.names == g and s.dtype in kinds[g] for s in also)]
-        accepted = beside_floats(question, accepted, kept)
+        accepted = beside_floats(wide or question, accepted, kept)
+    if not _take_float64(own, also):
+        accepted = Conversions()
     return Converted(
         function.name, types,
         (*assumptions(function, types, "" if told else None), *program.assumed, *_serial(planned)),
@@ -385,6 +391,23 @@ def _converted(function: FunctionSource, made: Made, how: How, told: bool) -> Co
         raising=_raising(planned, how), target=how.target, parts=lines_of(function),
         casts=how.casts,
     )  # fmt: skip
+
+
+def _in_float64(
+    question: Question, function: FunctionSource, again: Again, text: FunctionText
+) -> Question | None:
+    """The question for float64, as which arguments are converted; None where another text serves
+    it."""
+    if all(t.ndim is None or t.dtype.name != "float32" for t in question.types):
+        return question
+    wide = question.in_float64
+    return wide if wide and again.text(function, wide.types) == text.key() else None
+
+
+def _take_float64(own: Iterable[tuple[str, str]], siblings: Iterable[Sibling]) -> bool:
+    """Whether the kernels take float64, as which arguments are converted, for each float array."""
+    wide = {n for s in siblings if s.dtype == "float64" for n in s.names}
+    return all(dtype != "float32" or name in wide for name, dtype in own)
 
 
 def _raising(planned: Plan, how: How) -> FunctionText | None:

@@ -81,6 +81,33 @@ def test_integers(body: str, accepted: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "accepted"),
+    [
+        ("return x * 0.5", "x: integers"),
+        ("return np.sqrt(x)", "x: wide"),
+        # with float64 the constant makes no float32, of which narrow integers have
+        ("return x * np.float32(0.5)", "x: wide"),
+        ("return x.astype(np.float64) * 0.5", "x: integers"),
+        # another text for float64
+        ("return np.exp(-2j * x)", ""),
+        ("if x.dtype == np.float32:\n        return x * 2.0\n    return x * 0.5", ""),
+    ],
+)
+def test_integers_where_kernels_are_for_float32(body: str, accepted: str) -> None:
+    assert integers(body, "float32[:]") == accepted
+
+
+def test_without_float64_nothing_becomes_float64() -> None:
+    made = converted("return x * 0.5", "float32[:]")
+    assert made.conversions and not made.leaving_out(["float64[:]"]).conversions
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_float32_beside_float64_whichever_was_asked_for(dtype: str) -> None:
+    assert converted("return x * y", f"{dtype}[:], {dtype}[:]").conversions.mixed == (("x", "y"),)
+
+
+@pytest.mark.parametrize(
     ("body", "floats"),
     [
         ("return x * 0.5 + s", False),

@@ -51,6 +51,17 @@ def test_a_conversion_that_numpy_does_not_make(tmp_path: Path) -> None:
     assert mismatch is not None and mismatch.message.startswith("uint8 for x: result has dtype")
 
 
+def test_a_conversion_beside_kernels_for_float32(tmp_path: Path) -> None:
+    """They take float64, as which integers are computed in."""
+    source = SOURCE.replace("root(x)", "root(x: NDArray[np.float32])")
+    text, _ = converted(tmp_path, f"from numpy.typing import NDArray\n{source}")
+    assert "float32" in text and "x: integers of 32 and 64 bits become" in text
+    wrong = text.replace("integers of 32 and 64 bits", "integers and bools")
+    wrong = wrong.replace('64", "wide")', '64", "integers")')
+    mismatch = verified(tmp_path, wrong)["root"].mismatch
+    assert mismatch is not None and mismatch.message.startswith("uint8 for x: result has dtype")
+
+
 def test_a_conversion_that_is_refused(tmp_path: Path) -> None:
     text, _ = converted(tmp_path)
     wrong = text.replace("integers of 32 and 64 bits", "integers and bools")

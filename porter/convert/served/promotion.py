@@ -61,6 +61,18 @@ class Question:
         program = self.build(types)
         return None if program is None else replace(self, types=types, program=program)
 
+    @property
+    def in_float64(self) -> Question | None:
+        """The same for float64, as which what it is given otherwise is converted, in place of
+        float32; None where there is no program."""
+        single = {
+            n: "float64"
+            for n, t in zip(self.names, self.types, strict=True)
+            if t.ndim is not None and t.dtype.name == "float32"
+        }
+        other = self.with_dtypes(single) if single else self
+        return other and (replace(other, plan=self.planned(other.program)) if single else self)
+
     def _types(self, dtypes: Mapping[str, str]) -> list[ParameterType]:
         return [
             replace(t, dtype=DType(dtypes[n])) if n in dtypes else t

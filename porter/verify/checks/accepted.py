@@ -26,8 +26,10 @@ def run(judge: Judge, inputs: Inputs, parameters: list[Parameter]) -> None:
     arrays = ((a.name, a.value) for a in inputs.arguments if isinstance(a.value, np.ndarray))
     dtypes = {name: str(value.dtype) for name, value in arrays if value.ndim}
     given = {n for n in _converted(conversions) if n in dtypes}
-    if any(dtypes[n] != "float64" for n in given):
+    if any(dtypes[n] not in ("float32", "float64") for n in given):
         conversions = Conversions()
+    # what is converted becomes float64, which the kernels for float32 take, too
+    inputs = variations.in_float64(inputs)
     names = tuple(n for n in conversions.names if n in given)  # another form has the others
     mixed = tuple(g for g in conversions.mixed if set(g) <= given)
     conversions = replace(conversions, names=names, mixed=mixed)

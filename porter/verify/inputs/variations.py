@@ -85,6 +85,13 @@ def wrong(inputs: Inputs, parameters: list[Parameter]) -> Iterator[tuple[str, In
     yield f"`{first.name}` is None", _replaced(inputs, first, lambda v: None)
 
 
+def in_float64(inputs: Inputs) -> Inputs:
+    """The same numbers in float64 where they are arrays of float32."""
+    single = [a for a in inputs.arguments if isinstance(a.value, np.ndarray) and a.value.ndim
+              and a.value.dtype == np.float32]  # fmt: skip
+    return _typed(inputs, {a.name: "float64" for a in single}, 0) if single else inputs
+
+
 def converted(
     inputs: Inputs, parameters: list[Parameter], conversions: Conversions
 ) -> Iterator[tuple[str, Inputs]]:

@@ -33,6 +33,7 @@ from porter.convert.attempt import (
 from porter.convert.casts import OUT, Casts, as_ufunc_of, casts_of, stated_alone
 from porter.convert.parts import for_parts, lines_of, signatures_of
 from porter.convert.reduction import for_reduction
+from porter.convert.served.complexes import real_arrays
 from porter.convert.served.integers import integer_forms
 from porter.convert.served.kinds import beside_floats, other_kinds
 from porter.convert.served.numbers import reals
@@ -140,6 +141,9 @@ class Converted:
         needs = self.blank.needs
         if self.conversions:
             needs = replace(needs, helpers={*needs.helpers, "_float64"})
+        for name in self.conversions.complexes:
+            needs = replace(needs, helpers={*needs.helpers, "_complex128"})
+            filled[dtypes_of(name)] += f'", "{self.conversions.word}'
         for group in self.groups:
             kept = [d for d in allowed[group[0]] if DType(d).kind in "biu"] if group[1:] else []
             if kept and self.conversions:
@@ -380,6 +384,8 @@ def _converted(function: FunctionSource, made: Made, how: How, told: bool) -> Co
         accepted = beside_floats(wide or question, accepted, kept)
     if not _take_float64(own, also):
         accepted = Conversions()
+    elif question is not None and not any(DType(s.dtype).kind in "biu" for s in also):
+        accepted = real_arrays(question, accepted, lambda p: function_text(p, how.target).key())
     return Converted(
         function.name, types,
         (*assumptions(function, types, "" if told else None), *program.assumed, *_serial(planned)),

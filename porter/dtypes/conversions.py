@@ -30,7 +30,8 @@ _TEXT = re.compile(
     r"(?P<exact> whose largest value n keeps (?:(?P<own>\d+) \* )?n(?:\*\*(?P<power>\d+))? within"
     r" the dtype and(?P<other> (?:(?P<factor>\d+) \* )?n(?:\*\*\d+)?)? within 2\*\*53)?"
     r"(?P<floats> beside numbers that are floats)?(?P<beside> beside arrays of floats)?"
-    r"|(?P<mixed>float32 beside float64)) become float64(?: .*)?$"
+    r"|(?P<mixed>float32 beside float64)|(?P<real>float64)) becomes? (?P<to>float64|complex128)"
+    r"(?: .*)?$"
 )
 
 
@@ -90,7 +91,8 @@ class Conversions:
 
     `mixed` are groups of parameters that meet in arithmetic.  With `floats`, integers are converted
     beside numbers that are floats only: with an integer NumPy computes integers.  With `beside`,
-    beside arrays of floats only: where all are integers, so are the kernels.
+    beside arrays of floats only: where all are integers, so are the kernels.  Of `complexes` real
+    arrays become complex128: those of float64, and `whole` says of which integers.
     """
 
     names: tuple[str, ...] = ()
@@ -98,9 +100,16 @@ class Conversions:
     mixed: tuple[tuple[str, ...], ...] = ()
     floats: bool = False
     beside: bool = False
+    complexes: tuple[str, ...] = ()
+    whole: Integers | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.names or self.mixed)
+        return bool(self.names or self.mixed or self.complexes)
+
+    @property
+    def word(self) -> str:
+        """What the checks of arrays that become complex are told."""
+        return f"complex {self.whole.word if self.whole else ''}".rstrip()
 
     def words(self, group: Sequence[str], kept: Sequence[str] = ()) -> str:
         """What the check of parameters that meet is told; integers of the dtypes `kept` stay."""
@@ -118,18 +127,15 @@ class Conversions:
             self,
             names=tuple(n for n in self.names if n in other.names),
             mixed=tuple(g for g in self.mixed if g in other.mixed),
+            complexes=tuple(n for n in self.complexes if n in other.complexes),
+            whole=self.whole if self.whole == other.whole else None,
         )
 
     def lines(self) -> tuple[str, ...]:
         """What the header says."""
         found = []
         if self.names:
-            what = self.integers.said
-            if self.integers.kind == "exact":
-                i = self.integers
-                exact = f" {i.times(i.factor)}" if i.factor != i.own else ""
-                what += f" whose largest value n keeps {i.times(i.own)} within the dtype"
-                what += f" and{exact} within 2**53"
+            what = _said(self.integers)
             what += " beside numbers that are floats" if self.floats else ""
             what += " beside arrays of floats" if self.beside else ""
             found.append(f"{', '.join(self.names)}: {what} become float64 (a pass over the array)")
@@ -137,6 +143,12 @@ class Conversions:
             f"{', '.join(g)}: float32 beside float64 become float64 (a pass over each float32)"
             for g in self.mixed
         ]
+        if self.complexes:
+            start = f"{', '.join(self.complexes)}:"
+            found.append(f"{start} float64 becomes complex128 (a pass over the array)")
+            if self.whole:
+                what = _said(self.whole)
+                found.append(f"{start} {what} become complex128 (a pass over the array)")
         return tuple(found)
 
     @staticmethod
@@ -144,6 +156,8 @@ class Conversions:
         """The conversions of a header's lines; others are passed over."""
         names: tuple[str, ...] = ()
         integers, mixed, floats, beside = Integers("wide"), [], False, False
+        complexes: tuple[str, ...] = ()
+        whole = None
         for line in lines:
             found = _TEXT.match(line)
             if found is None:
@@ -151,13 +165,31 @@ class Conversions:
             group = tuple(found["names"].split(", "))
             if found["mixed"]:
                 mixed.append(group)
-                continue
-            kind, narrow = _KINDS[found["kind"]]
-            names, floats, beside = group, bool(found["floats"]), bool(found["beside"])
-            same = "factor" if found["other"] else "own"
-            own, factor, power = (int(found[k] or 1) for k in ("own", same, "power"))
-            integers = Integers(kind, own, factor, power, narrow)
-        return Conversions(names, integers, tuple(mixed), floats, beside)
+            elif found["real"]:
+                complexes = group
+            elif found["to"] == "complex128":
+                whole = _read(found)
+            else:
+                names, integers = group, _read(found)
+                floats, beside = bool(found["floats"]), bool(found["beside"])
+        return Conversions(names, integers, tuple(mixed), floats, beside, complexes, whole)
+
+
+def _said(i: Integers) -> str:
+    """Which integers, and up to which, as the header has it."""
+    if i.kind != "exact":
+        return i.said
+    exact = f" {i.times(i.factor)}" if i.factor != i.own else ""
+    most = f"whose largest value n keeps {i.times(i.own)} within the dtype"
+    return f"{i.said} {most} and{exact} within 2**53"
+
+
+def _read(found: re.Match[str]) -> Integers:
+    """The integers of a line of the header."""
+    kind, narrow = _KINDS[found["kind"]]
+    same = "factor" if found["other"] else "own"
+    own, factor, power = (int(found[k] or 1) for k in ("own", same, "power"))
+    return Integers(kind, own, factor, power, narrow)
 
 
 def shared(parts: Sequence[tuple[Conversions, Collection[str]]]) -> Conversions:
@@ -185,6 +217,12 @@ def shared(parts: Sequence[tuple[Conversions, Collection[str]]]) -> Conversions:
         names = ()
     narrow = min(("iub" if r.kind == "integers" else r.narrow for r in rules), key=len, default="")
     narrow = {"integers": "", "wide": narrow.removesuffix("b")}.get(kind, narrow)
+    complexes = tuple(
+        n for n in (found[0].complexes if found else ())
+        if everywhere([n], lambda c: c.complexes)
+    )  # fmt: skip
+    whole = found[0].whole if found and all(c.whole == found[0].whole for c in found) else None
     return Conversions(
-        names, Integers(kind, own, factor, power, narrow), mixed, any(c.floats for c in found)
-    )
+        names, Integers(kind, own, factor, power, narrow), mixed, any(c.floats for c in found),
+        complexes=complexes, whole=whole,
+    )  # fmt: skip

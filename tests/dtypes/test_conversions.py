@@ -48,3 +48,15 @@ from porter.dtypes.conversions import Conversions, Integers
 def test_lines(conversions: Conversions, said: str) -> None:
     assert conversions.lines() == (said,)
     assert Conversions.parse([said]) == conversions
+
+
+def test_lines_of_arrays_that_become_complex() -> None:
+    found = Conversions(("x",), Integers("integers"), complexes=("y", "z"), whole=Integers("wide"))
+    assert found.lines()[1:] == (
+        "y, z: float64 becomes complex128 (a pass over the array)",
+        "y, z: integers of 32 and 64 bits become complex128 (a pass over the array)",
+    )
+    assert Conversions.parse(found.lines()) == found
+    assert found.word == "complex wide"
+    alone = Conversions(complexes=("z",))
+    assert alone and alone.word == "complex" and Conversions.parse(alone.lines()) == alone

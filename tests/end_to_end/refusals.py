@@ -25,11 +25,11 @@ Arguments = tuple[Any, ...]
 Function = Callable[..., Any]
 #: the class of a refusal, by the first of these that its text has
 CLASSES = {
+    "real for complex": re.compile(r"has dtype .* take complex|compute in complex128"),
     "integers of which NumPy computes narrow floats, or that wrap": re.compile(
         r" (bool|u?int(8|16)), with which NumPy does not|narrow floats|too large to be"
     ),
     "integers for floats": re.compile(r"(has dtype|is) (bool|u?int\d+)\b(?!.*take complex)"),
-    "real for complex": re.compile(r"has dtype .* take complex"),
     "mixed or other widths": re.compile(r"one dtype|has dtype float"),
     "in place": re.compile(r"in place|would be changed"),
     "too few dimensions": re.compile(r"has \d dimensions instead of \d or more"),

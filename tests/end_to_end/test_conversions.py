@@ -18,6 +18,7 @@ from porter.options import ConvertOptions
 from porter.source.files import read
 
 SOURCE = """import numpy as np
+from numpy.typing import NDArray
 
 
 def scaled(x):
@@ -98,18 +99,29 @@ def phase(x):
 
 def angle(x, y):
     return np.arctan2(x, y), np.sqrt(x)
+
+
+def turned(z: NDArray[np.complex128]):
+    return z * np.exp(0.5j) + 2.0
+
+
+def power(z: NDArray[np.complex128]):
+    return (z * np.conj(z)).real, np.abs(z) ** 0.5
+
+
+def mixed(z: NDArray[np.complex128], v: NDArray[np.complex128]):
+    return z + 1j * v
 """
 #: of 121 or 11 calls, so many at least are accepted
 ACCEPTED = {"scaled": 10, "wave": 6, "norm": 5, "softened": 6, "inverse": 6, "hypotenuse": 25,
             "product": 3, "larger": 60, "angle": 3, "more": 7,
             "square": 7, "cubic": 7, "hinge": 7, "sigmoid": 6, "bump": 7, "shrunk": 30,
-            "phase": 9}  # fmt: skip
+            "phase": 9, "turned": 9, "power": 2, "mixed": 30}  # fmt: skip
 
 
 def _of_float32(source: str) -> str:
     """The same functions, annotated for arrays of float32."""
-    text = re.sub(r"\b([xy])(?=[,)].*:\n)", r"\1: NDArray[np.float32]", source)
-    return f"from numpy.typing import NDArray\n{text}"
+    return re.sub(r"\b([xy])(?=[,)].*:\n)", r"\1: NDArray[np.float32]", source)
 
 
 @pytest.mark.long

@@ -91,3 +91,18 @@ def test_narrow_integers_that_wrap(tmp_path: Path) -> None:
     wrong = text.replace(signed, more).replace("1)+i", "1)+iu")
     mismatch = verified(tmp_path, wrong)["shrunk"].mismatch
     assert mismatch is not None and mismatch.message.startswith("uint8 for x: ")
+
+
+def test_a_real_array_that_numpy_does_not_make_complex(tmp_path: Path) -> None:
+    source = """import numpy as np
+from numpy.typing import NDArray
+
+def part(z: NDArray[np.complex128]):
+    return z.real * 0.5 + z.imag
+"""
+    text, _ = converted(tmp_path, source)
+    assert "z: float64 becomes complex128" in text
+    assert verified(tmp_path, text)["part"].verified
+    wrong = text.replace('128", "complex")', '128", "")')
+    mismatch = verified(tmp_path, wrong)["part"].mismatch
+    assert mismatch is not None and mismatch.message.startswith("float64 for z: raises TypeError")

@@ -24,6 +24,8 @@ def accepted(converted: Converted) -> tuple[str, ...]:
     for k, p in enumerate(converted.program.parameters):
         if not p.attribute:
             more = "; integers are converted" if p.name in converted.conversions.names else ""
+            if p.name in converted.conversions.complexes:
+                more = "; real ones are converted"
             if converted.host is not None and any(f.program.parameters[k].ndim is not None
                                                   for f in forms):  # fmt: skip
                 lists = "scalars and lists" if converted.host.lists else "scalars"

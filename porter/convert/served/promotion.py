@@ -123,7 +123,7 @@ def conversions(question: Question, groups: Sequence[Sequence[str]]) -> Conversi
 
 
 def _conversions(question: Question, groups: Sequence[Sequence[str]]) -> Conversions:
-    free = _convertible(question)
+    free = convertible(question)
     if not free or any(p.conversion for p in question.program.parameters):
         return Conversions()
     names, integers = _integers(question, free)
@@ -137,8 +137,8 @@ def _conversions(question: Question, groups: Sequence[Sequence[str]]) -> Convers
     return Conversions(names, integers, mixed, floats)
 
 
-def _convertible(question: Question) -> set[str]:
-    """The float64 arrays that are only read by kernels: no store, result or statement of the
+def convertible(question: Question, dtype: str = "float64") -> set[str]:
+    """The arrays of a dtype that are only read by kernels: no store, result or statement of the
     host shows what they are."""
     plan = question.plan
     shown = set(overlaps(plan).written)
@@ -157,7 +157,7 @@ def _convertible(question: Question) -> set[str]:
         p.name
         for p, t in zip(question.program.parameters, question.types, strict=True)
         if p.ndim is not None and t.ndim is not None and not p.conversion and not p.attribute
-        and t.dtype.name == "float64" and p.name not in shown
+        and t.dtype.name == dtype and p.name not in shown
     }  # fmt: skip
 
 
@@ -183,7 +183,7 @@ def _integers(question: Question, free: Collection[str]) -> tuple[tuple[str, ...
 def converted_alone(question: Question, names: Sequence[str]) -> Conversions:
     """What is converted where these arrays, and no others, are of integers."""
     exact, _ = _as_floats(question, dict.fromkeys(names, "int64"))
-    chosen = names if set(names) <= _convertible(question) else ()
+    chosen = names if set(names) <= convertible(question) else ()
     return Conversions(*_rule(question, chosen, exact))
 
 

@@ -27,12 +27,14 @@ def run(judge: Judge, inputs: Inputs, parameters: list[Parameter]) -> None:
     dtypes = {name: str(value.dtype) for name, value in arrays if value.ndim}
     given = {n for n in _converted(conversions) if n in dtypes}
     if any(dtypes[n] not in ("float32", "float64") for n in given):
-        conversions = Conversions()
+        conversions = replace(Conversions(), complexes=conversions.complexes,
+                              whole=conversions.whole)  # fmt: skip
     # what is converted becomes float64, which the kernels for float32 take, too
     inputs = variations.in_float64(inputs)
     names = tuple(n for n in conversions.names if n in given)  # another form has the others
     mixed = tuple(g for g in conversions.mixed if set(g) <= given)
-    conversions = replace(conversions, names=names, mixed=mixed)
+    complexes = tuple(n for n in conversions.complexes if dtypes.get(n) == "complex128")
+    conversions = replace(conversions, names=names, mixed=mixed, complexes=complexes)
     for label, changed in variations.converted(inputs, parameters, conversions):
         if narrowing.holds(judge.subject.domain, changed):
             _one(judge, spec, label, changed, label.endswith((" numbers", " everything")))

@@ -125,7 +125,29 @@ def converted(
                     f"integers for {wide}, else float32",
                     _typed(inputs, single | {wide: "int64"}, most),
                 )
+    yield from _real(inputs, conversions)
     yield from _with_numbers(inputs, parameters, conversions)
+
+
+def _real(inputs: Inputs, conversions: Conversions) -> Iterator[tuple[str, Inputs]]:
+    """Inputs with real arrays for those of complex numbers: all of them, and each alone."""
+    names, rule = conversions.complexes, conversions.whole
+    chosen = [names, *([n] for n in names)] if len(names) > 1 else [names] if names else []
+    real = tuple(
+        replace(a, value=a.value.real.copy()) if a.name in names else a for a in inputs.arguments
+    )
+    parts = {a.name: a for a in real}
+    dtypes = [(d, 0) for d in ("float64",)]
+    if rule is not None:
+        narrow = NARROW["iub" if rule.kind == "integers" else rule.narrow]
+        limits = {d: 127 if d == "bool" else int(np.iinfo(d).max) for d in ("int64", *narrow)}
+        dtypes += [(d, rule.most_of(limit)) for d, limit in limits.items()]
+    for some in chosen:
+        changed = tuple(parts[a.name] if a.name in some else a for a in inputs.arguments)
+        for dtype, most in dtypes:
+            if most or dtype == "float64":
+                made = _typed(replace(inputs, arguments=changed), dict.fromkeys(some, dtype), most)
+                yield f"{dtype} for {', '.join(some)}", made
 
 
 def _with_numbers(

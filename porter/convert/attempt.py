@@ -150,7 +150,7 @@ def _settled(types: Sequence[ParameterType], program: ir.Program) -> tuple[Param
     for t, p in zip(types, program.parameters, strict=True):
         if p.conversion and not t.given:
             t = ParameterType(DType(p.dtype.name), t.ndim, source=t.source)
-        settled.append(OMITTED if p.fixed and not p.value else t)
+        settled.append(OMITTED if p.fixed and not (p.value or p.generator) else t)
     return tuple(settled)
 
 
@@ -231,5 +231,6 @@ def _assumed(p: cst.Param, t: ParameterType) -> str:
     if t.items:
         return f"{name} is a tuple ({t}){told}"
     if t.ndim is None:
-        return f"{name} is a scalar ({t}){told}"
+        what = f"a numpy.random.{t.generator}" if t.generator else f"a scalar ({t})"
+        return f"{name} is {what}{told}"
     return f"{name} is a {t.ndim}-D array of {t.dtype.name}{told}"

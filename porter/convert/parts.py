@@ -114,7 +114,7 @@ def _types(
 
 def _fits(t: ParameterType, core: Sequence[str]) -> bool:
     """Whether a type is that of a part: of a number an array of one element may stand for it."""
-    plain = not (t.omitted or t.items or t.literal)
+    plain = t.is_number or t.ndim is not None
     return plain and ((t.ndim or 0) == len(core) or (not core and t.ndim == 1))
 
 

@@ -19,7 +19,7 @@ from porter.schedule.choose import choose_schedules
 from porter.schedule.kernels import group
 from porter.schedule.nodes import Plan
 from porter.transforms.arrays.copy_on_overlap import copy_on_overlap
-from porter.transforms.arrays.draws import store_draws
+from porter.transforms.arrays.draws import forget_turns, store_draws
 from porter.transforms.arrays.empty import drop_empty
 from porter.transforms.arrays.hoist_reductions import hoist_reductions
 from porter.transforms.arrays.materialise import materialise
@@ -135,7 +135,7 @@ def plan(program: ir.Program, schedules: Sequence[Schedule] = ()) -> Plan:
         program.name,
         program.parameters,
         context.buffers,
-        group(body, context),
+        group(forget_turns(body), context),
         program.checks,
         program.docstring,
         program.constants,

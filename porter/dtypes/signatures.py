@@ -16,11 +16,15 @@ _ALIASES = {
 }  # fmt: skip
 _SCALARS = re.compile(r"(bool|u?int(8|16|32|64)|float(16|32|64)|complex(64|128))$")
 
+#: NumPy's classes of random generators, which are types of arguments
+GENERATORS = ("Generator", "RandomState")
+
 
 @dataclass(frozen=True)
 class ArgType:
     """One argument's type: `kind` is array, scalar, none, omitted (the default), tuple, literal
-    (`value`, and nothing else) or other.
+    (`value`, and nothing else), generator (of random numbers, `value` names its
+    class) or other.
 
     `dtype` is NumPy's name; a scalar's int64, float64, complex128 and bool are Python's own.
     """
@@ -59,6 +63,8 @@ def _type(node: ast.expr) -> ArgType:
         return ArgType("none")
     if name == "omitted":
         return ArgType("omitted")
+    if name in GENERATORS:
+        return ArgType("generator", value=name)
     if _SCALARS.match(_ALIASES.get(name, name)):
         return ArgType("scalar", _ALIASES.get(name, name))
     return ArgType("other", name)

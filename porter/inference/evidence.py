@@ -11,6 +11,17 @@ from porter.dtypes.dtype import DType
 
 #: a name that says that a subscript selects
 MASK = re.compile(r"(^|_)(mask|keep|valid|alive|selected)s?$")
+#: methods of random generators that arrays have not; of the old class alone in the second row
+_DRAWING = frozenset({
+    "beta", "binomial", "chisquare", "choice", "dirichlet", "exponential", "gamma", "geometric",
+    "gumbel", "hypergeometric", "integers", "laplace", "logistic", "lognormal", "logseries",
+    "multinomial", "multivariate_normal", "negative_binomial", "normal", "pareto", "permutation",
+    "permuted", "poisson", "random", "rayleigh", "shuffle", "standard_cauchy",
+    "standard_exponential",
+    "standard_gamma", "standard_normal", "standard_t", "triangular", "uniform", "vonmises", "wald",
+    "weibull", "zipf",
+})  # fmt: skip
+_OLD = frozenset(("rand", "randint", "randn", "random_sample", "tomaxint"))
 #: with `...` in its subscript, an array of rows, columns and channels
 IMAGE = re.compile(r"(^|_)(img|im|image|rgb|rgba|frame|picture|gr[ae]y)s?$")
 #: a picture of rows and columns; whole numbers in it are bytes
@@ -35,6 +46,13 @@ STATE = re.compile(r"_?(prev|previous|old|new|next|last|cur)$")
 def is_step(value: cst.BaseExpression) -> bool:
     """A name of steps or tolerances."""
     return isinstance(value, cst.Name) and STEP.match(value.value) is not None
+
+
+def generator_with(method: str, known: str = "") -> str:
+    """The class of random generators that has a method, if it is one of theirs."""
+    if method in _OLD:
+        return "RandomState"
+    return known or ("Generator" if method in _DRAWING else "")
 
 
 @dataclass
@@ -66,6 +84,8 @@ class Usage:
 
     arrays: ArrayUse = field(default_factory=ArrayUse)
     numbers: NumberUse = field(default_factory=NumberUse)
+    generator: str = ""  # of the class of random generators whose methods are called
+    seeds: bool = False  # a generator is made of it, or is it
     ndim: int = 0
     default: DType | None = None
 

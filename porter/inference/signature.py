@@ -13,7 +13,15 @@ from porter.dtypes.dtype import WEAK_FLOAT, WEAK_INT, DType
 from porter.inference.evidence import PICTURE, STEP, Usage
 from porter.inference.known import Shown, known_types
 from porter.inference.tuples import tuple_lengths
-from porter.inference.types import OMITTED, SHORT, WEAK, ParameterType, parse_signature, tuple_of
+from porter.inference.types import (
+    OMITTED,
+    SHORT,
+    WEAK,
+    ParameterType,
+    generator_of,
+    parse_signature,
+    tuple_of,
+)
 from porter.inference.usage import usage_of
 from porter.resolve.attributes import parameters_of
 from porter.resolve.globals import dtype_named, globals_of
@@ -151,7 +159,7 @@ def for_elements(
 
 
 def _is_number(t: ParameterType) -> bool:
-    return t.ndim is None and not (t.omitted or t.items or t.literal)
+    return t.is_number
 
 
 def _choices(function: FunctionSource, given: str | None) -> Iterator[Choice]:
@@ -280,6 +288,8 @@ def _inferred(
 ) -> ParameterType:
     if keeps_default(p.default):
         return OMITTED
+    if use.generator:
+        return generator_of(use.generator)
     typed = _numba_type(p.annotation, aliases)
     if typed is not None:
         return typed

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from porter.diagnostics import UsageError
 from porter.dtypes.dtype import KINDS, WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
+from porter.dtypes.signatures import GENERATORS
 from porter.resolve.globals import dtype_named
 from porter.support.parsing import expression_of, literal_value
 
@@ -28,7 +29,8 @@ class ParameterType:
     `omitted`: it keeps its default, which the kernels are made for (Numba's name for it);
     `traced`: a recorded run showed it; `items`: it is a tuple of Python scalars of these types;
     `source`: the call or the docstring that it is taken from; `literal`: the value, as Python
-    writes it, that the kernels are made for.
+    writes it, that the kernels are made for; `generator`: NumPy's class of random
+    generators that it is an object of.
     """
 
     dtype: DType
@@ -39,10 +41,19 @@ class ParameterType:
     items: tuple[ParameterType, ...] = ()
     source: str = ""
     literal: str = ""
+    generator: str = ""
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a Python scalar of any value."""
+        other = self.omitted or self.items or self.literal or self.generator
+        return self.ndim is None and not other
 
     def __str__(self) -> str:
         if self.omitted:
             return "omitted"
+        if self.generator:
+            return self.generator
         if self.literal:
             value = literal_value(self.literal)
             plain = isinstance(value, str) and value.isidentifier()
@@ -92,6 +103,11 @@ def _is_literal(node: ast.expr) -> bool:
     return named and ast.unparse(node.func).startswith(("Literal[", "types.Literal["))  # type: ignore[attr-defined]
 
 
+def generator_of(name: str, source: str = "") -> ParameterType:
+    """The type of a random generator of this class of NumPy's."""
+    return ParameterType(WEAK_FLOAT, None, source=source, generator=name)
+
+
 def literal_of(value: object, source: str = "") -> ParameterType:
     """The type of an argument that is this very value."""
     return ParameterType(WEAK_FLOAT, None, source=source, literal=repr(value))
@@ -135,7 +151,7 @@ def _parse_tuple(node: ast.Call, text: str) -> ParameterType:
             items = [_parse_type(part, text) for part in parts]
         case _:
             raise UsageError(f"`{ast.unparse(node)}` in a signature: write `UniTuple(int64, 2)`")
-    if any(t.ndim is not None or t.omitted or t.items for t in items):
+    if not all(t.is_number or t.literal for t in items):
         raise UsageError(
             f"`{ast.unparse(node)}` in a signature: only tuples of numbers can be read"
         )
@@ -156,6 +172,8 @@ def _parse_type(node: ast.expr, text: str) -> ParameterType:
     if ast.unparse(node).partition("(")[0] in _OMITTED:
         return OMITTED
     name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    if name in GENERATORS or name == "NumPyRandomGeneratorType":
+        return replace(generator_of(name if name in GENERATORS else "Generator"), given=True)
     name = SHORT.get(name, name)
     dtype = dtype_named(name)
     if dtype is None or dtype.name not in KINDS:

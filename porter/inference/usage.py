@@ -7,12 +7,14 @@ from weakref import WeakKeyDictionary
 
 import libcst as cst
 
-from porter.inference.evidence import IMAGE, STATE, Usage, is_step, settle
+from porter.dtypes.signatures import GENERATORS
+from porter.inference.evidence import IMAGE, STATE, Usage, generator_with, is_step, settle
 from porter.inference.roles import Roles, flattens
 from porter.numpy_functions import Rank, spec_of
 from porter.resolve.attributes import parameters_of
 from porter.resolve.globals import globals_of
 from porter.resolve.reducers import folded_by
+from porter.resolve.values import Module
 from porter.source.module import FunctionSource, SourceModule
 from porter.source.walk import walk
 from porter.syntax.dataflow import elements_of, has_number
@@ -271,6 +273,7 @@ class _Visitor(Roles):
                 self._argument(node, position, keyword, a.value, axis)
         if isinstance(node.func, cst.Attribute):
             self._method(node.func.value, name, node.args, axis)
+        self._draws(node, name)
 
     def _number_argument(
         self, func: cst.BaseExpression, position: int, keyword: str, value: cst.BaseExpression
@@ -352,6 +355,15 @@ class _Visitor(Roles):
         if use is not None:
             use.array(axis_ndim(first))
 
+    def _draws(self, node: cst.Call, name: str) -> None:
+        """`rng.normal()`, and `default_rng(rng)`."""
+        owner = self.use(node.func.value) if isinstance(node.func, cst.Attribute) else None
+        if owner is not None:
+            owner.generator = generator_with(name, owner.generator)
+        first = self.use(node.args[0].value) if node.args else None
+        if first is not None and name == "default_rng":
+            first.seeds = True
+
     def _helper(self, node: cst.Call, helper: FunctionSource) -> None:
         """What a helper of the file does with its parameters holds for the arguments."""
         if helper.name == self.own or not any(used_names(a.value) & self.uses.keys()
@@ -369,6 +381,7 @@ class _Visitor(Roles):
             use.numbers.is_scalar |= known.numbers.is_scalar
             use.numbers.has_bits |= known.numbers.has_bits
             use.arrays.is_mask |= known.arrays.is_mask
+            use.generator = use.generator or known.generator
             if known.ndim:
                 use.array(known.ndim)
 
@@ -402,4 +415,26 @@ def usage_of(
         visitor.visit(telling)
     visitor.states()
     settle(uses, function.name)
+    for q in params if "numpy" in function.module.whole else ():
+        use = uses[q.name.value]
+        use.generator = _hinted_generator(function.module, q.annotation) or use.generator
     return uses
+
+
+def _hinted_generator(module: SourceModule, hint: cst.Annotation | None) -> str:
+    """NumPy's class of random generators that a hint names: `rng: np.random.Generator | None`."""
+    if hint is None:
+        return ""
+    scope = globals_of(module)
+    for node in walk(hint.annotation):
+        if not isinstance(node, (cst.Name, cst.Attribute)):
+            continue
+        root, _, path = module.code(node).partition(".")
+        known, origin = scope.names.get(root), scope.origins.get(root)
+        full = known.name if isinstance(known, Module) else ""
+        if origin is not None and not full:
+            full = f"{origin.module}.{origin.name}"
+        owner, _, name = (f"{full}.{path}" if path else full).rpartition(".")
+        if owner == "numpy.random" and name in GENERATORS:
+            return name
+    return ""

@@ -105,6 +105,8 @@ class Machine:
         self.scope[p.name] = value
         if p.conversion:
             self.scope[p.name] = value = eval(p.conversion, self.scope)
+        if p.generator:
+            return
         if p.fixed and value != eval(p.only, self.scope):
             raise TypeError(f"{p.name} must be {p.only}: converted for that value")
         if p.items:

@@ -451,6 +451,7 @@ class Parameter:
     floated: bool = False  # a number that a floating function is called with: float16 of int8
     beside_bools: bool = False  # an integer that decides a dtype: bools and an int8 make an int8
     pythons: bool = False  # `int(k)` or `float(k)` makes Python's number of it
+    generator: str = ""  # NumPy's class of a random generator: fixed, kernels have nothing of it
 
     @property
     def only(self) -> str:

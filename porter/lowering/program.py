@@ -21,6 +21,7 @@ from porter.lowering.arguments import conversions
 from porter.lowering.arrays.calculus import ONE
 from porter.lowering.arrays.subscripts import host_integer
 from porter.lowering.constants import check_default, text_of
+from porter.lowering.draws import generator_of
 from porter.lowering.evaluation import is_expr
 from porter.lowering.expressions.evaluate import ExpressionEvaluator
 from porter.lowering.expressions.inline import statements_of
@@ -163,6 +164,14 @@ def _environment(
                 default = f"np.{value.dtype.name}"
             only = ir.Parameter(name, WEAK_BOOL, None, default, True, keyword, value=t.literal)
             parameters.append(only)
+            continue
+        if t.generator:
+            env[name] = generator_of(t.generator)
+            # its numbers are those that the kernels' start from: the function has no other seed
+            b.out.draws = True
+            parameters.append(
+                ir.Parameter(name, WEAK_BOOL, None, default, True, keyword, generator=t.generator)
+            )
             continue
         if t.omitted:
             raise refusal(

@@ -174,7 +174,12 @@ class Record:
 
 @dataclass(frozen=True)
 class Generator:
-    """A generator of random numbers: `np.random.default_rng()`."""
+    """A generator of random numbers: `np.random.default_rng()`.
+
+    Its methods have the full names `methods.normal`, `methods.random` ...
+    """
+
+    methods: str
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,7 @@ HELPERS = {
     "_stored_back", "_timed", "_repeat", "_milliseconds", "_moved_there", "_in_chunks",
     "_whole_on_device", "_pipelined", "_aligned", "_blockwise_overlap", "_map_overlap", "_states",
     "_workspace", "_by_signature", "_into", "draw_bits", "draw_uniform", "draw_normal",
+    "_seed_of", "_by_signature", "_into", "draw_bits", "draw_uniform", "draw_normal",
 }  # fmt: skip
 #: what host functions take beside the parameters of the original, in this order after those
 OWN_KEYWORDS = ("stream", "seed", "states", "timing")

@@ -103,6 +103,48 @@ def seeds_and_states() -> None:
         raise AssertionError("states that do not suffice")
 
 
+def rejection() -> None:
+    """Numbers of `while` loops: those that are kept have the distribution that is asked for."""
+    rng = np.random.default_rng(3)
+    kept = drawn.half_normal(rng, COUNT)
+    erf = np.frompyfunc(math.erf, 1, 1)
+    below = erf(kept / math.sqrt(2)).astype(float) / math.erf(4.0 / math.sqrt(2))
+    assert smirnov(below) > ALARM, smirnov(below)
+    apart = (kept - kept.mean()) / kept.std()
+    assert deviations(apart[1:] * apart[:-1], 0.0, 1.0) < 4.9
+    tries = drawn.tries(COUNT, 0.3, rng)
+    assert tries.dtype == np.int64
+    assert deviations(tries, 1 / 0.3, 0.7 / 0.09) < 4.9
+    counts = np.bincount(tries, minlength=12)[1:11]
+    wanted = COUNT * 0.3 * 0.7 ** np.arange(10)
+    assert ((counts - wanted) ** 2 / wanted).sum() < 52  # of 10 degrees of freedom: 1e-7
+
+
+def generators() -> None:
+    """One of the caller's gives the seed: equal ones equal numbers, the next call others."""
+    first, again = np.random.default_rng(3), np.random.default_rng(3)
+    one = drawn.tries(500, 0.01, first)
+    assert (drawn.tries(500, 0.01, again) == one).all()
+    assert first.bit_generator.state == again.bit_generator.state
+    assert (drawn.tries(500, 0.01, again) != one).any()
+    # what the caller says goes before it, and the generator stays where it is
+    state = first.bit_generator.state
+    drawn.tries(5, 0.5, first, seed=1)
+    assert first.bit_generator.state == state
+    numbers = [drawn.of_either(100, seed) for seed in (np.random.default_rng(3), 3, None)]
+    assert len(np.unique(numbers)) == 300
+    assert (drawn.of_either(100, np.random.default_rng(3)) == numbers[0]).all()
+    assert (drawn.of_either(100, 3) == numbers[1]).all()
+    assert (drawn.of_either(100, None, seed2=3) == numbers[1]).all()
+    for wrong in (3, None, np.random.RandomState(3), np.random):
+        try:
+            drawn.tries(5, 0.5, wrong)
+        except TypeError as error:
+            assert "must be a numpy.random.Generator" in str(error)
+            continue
+        raise AssertionError("no generator")
+
+
 def the_generator_is_numbas() -> None:
     """The same bits as `numba.cuda.random` draws from the same states."""
     from numba.cuda.random import xoroshiro128p_uniform_float64
@@ -121,4 +163,6 @@ if __name__ == "__main__":
     distributions()
     single_precision()
     seeds_and_states()
+    rejection()
+    generators()
     the_generator_is_numbas()

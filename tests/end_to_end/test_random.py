@@ -42,6 +42,49 @@ def monte_carlo_pi(nsamples: int):
 def started(n: int, start: int):
     rng = np.random.default_rng(start)
     return rng.random(n)
+
+
+def half_normal(rng, n: int):
+    out = np.empty(n)
+    for i in range(n):
+        while True:
+            x = 4.0 * rng.random()
+            if rng.random() < np.exp(-0.5 * x * x):
+                out[i] = x
+                break
+    return out
+
+
+def tries(n: int, p: float, rng):
+    out = np.zeros(n, dtype=np.int64)
+    for i in range(n):
+        k = 1
+        while rng.random() > p:
+            k += 1
+        out[i] = k
+    return out
+
+
+def of_either(n: int, seed=None):
+    rng = np.random.default_rng(seed)
+    return rng.random(n)
+"""
+VERIFIED = """import numpy as np
+
+
+def noisy(x, rng):
+    return x + 0.1 * rng.standard_normal(x.shape[0])
+
+
+def reached(n: int, seed=None):
+    rng = np.random.default_rng(seed)
+    out = np.zeros(n)
+    for i in range(n):
+        s = 0.0
+        while s < 1.0:
+            s += rng.random()
+        out[i] = s
+    return out
 """
 
 
@@ -68,3 +111,18 @@ def test_numbers_seeds_and_states(folder: Path) -> None:
         [sys.executable, str(child)], env=env, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_verification_hands_a_generator_over(tmp_path: Path) -> None:
+    """To the original another one in each run, as its numbers would be the same otherwise."""
+    source = tmp_path / "verified.py"
+    source.write_text(VERIFIED)
+    module = tmp_path / "verified_cuda.py"
+    assert run(ConvertOptions(paths=(str(source),), verify=False, output=str(module))) == 0
+    assert "# porter: accepts noisy: rng: a numpy.random.Generator" in module.read_text()
+    verify = [sys.executable, "-m", "porter", "verify", str(module), "--on", "simulator"]
+    done = subprocess.run(verify, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    module.write_text(module.read_text().replace("0.1 * draw", "0.11 * draw"))
+    done = subprocess.run([*verify, "-f", "noisy"], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 1 and "is distributed otherwise" in done.stderr + done.stdout

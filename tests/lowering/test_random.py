@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 import numpy as np
@@ -45,11 +46,15 @@ def distinct(a, n: int):
     return np.random.choice(a, n, replace=False)
 
 
-def until(x):
-    total = 0.0
-    while total < 1.0:
-        total += random.random()
-    return x + total
+def until(n: int, m: int):
+    out = np.empty(n)
+    for i in range(n):
+        total = 0.0
+        while total < 1.0:
+            u = np.random.random(m)
+            total += u[0] * u[1]
+        out[i] = total
+    return out
 
 
 def again(x, n: int):
@@ -69,7 +74,11 @@ def narrow(x):
 
 
 def of_an_argument(x, rng):
-    return x + rng.normal(0.0, 1.0, x.shape[0])
+    return x + rng.poisson(1.0, x.shape[0])
+
+
+def with_a_seed_beside(x, rng):
+    return x + rng.random(x.shape[0]) + default_rng(3).random(x.shape[0])
 
 
 def by_elements(x):
@@ -152,12 +161,39 @@ def test_what_has_no_form_is_refused(name: str) -> None:
     assert refused.value.diagnostic.help
 
 
-def test_a_generator_that_is_an_argument_is_named() -> None:
-    module = SourceModule(REFUSED, "a.py")
-    function = next(f for f in module.functions if f.name == "of_an_argument")
-    with pytest.raises(Refusal, match="of a generator that is an argument") as refused:
-        convert_function(function)
-    assert "default_rng(seed)" in refused.value.diagnostic.help
+def test_a_generator_that_is_an_argument_gives_the_seed() -> None:
+    """What draws from it, a hint and a signature say that it is one."""
+    for name, kind in (("passed", "Generator"), ("handed_on", "Generator"),
+                       ("old_class", "RandomState")):  # fmt: skip
+        made = convert_function(FUNCTIONS[name])
+        assert kind in made.signature
+        text = made.text.parts[-1]
+        assert f"if not isinstance(rng, np.random.{kind}):" in text
+        assert "_seed_of(rng) if states is None and seed is None else seed" in text
+    plain = SourceModule("def f(x, source):\n    return helper(x, source)\n\n\ndef helper(x, g):\n"
+                         "    return x + g.normal(size=x.shape[0])\n", "a.py")  # fmt: skip
+    assert "float64[:], Generator" in convert_function(plain.functions[0]).signature
+    with pytest.raises(Refusal, match="is a method of generators") as refused:
+        convert_function(plain.functions[1], "float64[:], float64[:]")
+    assert "Generator" in refused.value.diagnostic.help
+
+
+def test_a_generator_in_place_of_none_has_a_form() -> None:
+    source = "import numpy as np\n\n\ndef f(n: int, seed=None):\n" \
+             "    return np.random.default_rng(seed).random(n)\n"  # fmt: skip
+    made = convert_function(SourceModule(source, "a.py").functions[0])
+    assert [str(v.signature) for v in made.variants] == [
+        "int64, omitted", "int64, Generator", "int64, int64"
+    ]  # fmt: skip
+
+
+def test_numbers_of_a_while_loop_have_no_counter_in_the_kernel() -> None:
+    """What counts the turns is for the passes, which may not take one number for all of them."""
+    made = convert_function(FUNCTIONS["rejected"])
+    body, _ = lower(made.program)
+    lets = {s.name for s in statements(body) if isinstance(s, ir.Let)}
+    assert any(n.startswith("turn") for n in lets)
+    assert re.search(r"\bturn", "\n".join(made.text.parts)) is None
 
 
 def test_a_generator_of_the_module_goes_on() -> None:

@@ -174,6 +174,74 @@ def one_in_single(x, n: int):
 def seeded(x, start: int):
     rng = default_rng(start)
     return x + rng.random(x.shape[0])
+
+
+def rejected(n: int):
+    out = np.empty(n)
+    for i in range(n):
+        while True:
+            x = 4.0 * random.random()
+            if random.random() < math.exp(-0.5 * x * x):
+                out[i] = x
+                break
+    return out
+
+
+def tried(n: int, p: float):
+    out = np.zeros(n, dtype=np.int64)
+    for i in range(n):
+        k = 1
+        while k < 50 and random.random() > p:
+            k += 1
+        out[i] = k
+    return out
+
+
+def nested(n: int):
+    out = np.empty(n)
+    for i in range(n):
+        total = 0.0
+        while total < 3.0:
+            best = 0.0
+            for k in range(3):
+                g = random.random()
+                while g < 0.2:
+                    g = g + random.random()
+                best = max(best, g)
+            total += best
+        out[i] = total
+    return out
+
+
+def on_sphere(n: int):
+    out = np.empty((n, 2))
+    for i in range(n):
+        s = 2.0
+        while s > 1.0:
+            u = np.random.random(2)
+            s = u[0] ** 2 + 0.5 * u[1]
+        out[i] = u
+    return out
+
+
+def far_away(x, limit: float):
+    y = x + 0.0
+    while np.abs(y).max() < limit:
+        z = np.random.normal(size=y.shape[0])
+        y = y + z - 0.5 * z[::-1]
+    return y
+
+
+def passed(x, rng):
+    return x + rng.normal(size=x.shape[0])
+
+
+def handed_on(n: int, rng: np.random.Generator):
+    return passed(np.zeros(n), rng) + default_rng(rng).random()
+
+
+def old_class(n: int, rng):
+    return rng.randn(n) + rng.randint(0, 5, n)
 """
 MODULE = SourceModule(SOURCE, "a.py")
 FUNCTIONS = {f.name: f for f in MODULE.functions if f.name != "step"}
@@ -190,6 +258,12 @@ ARGUMENTS: dict[str, Make] = {
     **dict.fromkeys(
         ("noisy", "read_twice", "turned", "kept", "of_the_module"), lambda: [_array()]
     ),
+    **dict.fromkeys(("rejected", "nested", "on_sphere"), lambda: [6]),
+    "tried": lambda: [6, 0.3],
+    "far_away": lambda: [_array(), 3.0],
+    "passed": lambda: [_array(), np.random.default_rng(3)],
+    "handed_on": lambda: [5, np.random.default_rng(3)],
+    "old_class": lambda: [5, np.random.RandomState(3)],
     **dict.fromkeys(("means", "square", "stopped", "summed", "walks"), lambda: [5, 4]),
     **dict.fromkeys(
         ("spread", "product", "running", "monte_carlo_pi", "two_totals", "dice", "counts",

@@ -54,10 +54,7 @@ class Prologue(Pipeline):
         if self.plan.states:
             self._needs("_states")
             self.needs.numpy = True
-            seed = "seed"
-            if self.plan.seed is not None:
-                seed = f"{self.host.text(self.plan.seed)} if seed is None else seed"
-            made = f"_states(states, {seed}, stream)"
+            made = f"_states(states, {self._seed()}, stream)"
             self.emit(f"{self.plan.states}, {self.naming.blocks} = {made}")
         if self.errors:
             slots = max(self.errors) + 1
@@ -65,6 +62,18 @@ class Prologue(Pipeline):
             if is_interrupted(self.plan):
                 zeros = Call(self.target.copied(f"np.zeros({slots}, np.int32)"))
             self.emit(f"error = {self.spelled(zeros)}")
+
+    def _seed(self) -> str:
+        """What the generators of the threads start from: what the caller says goes before it."""
+        given = [p.name for p in self.plan.parameters if p.generator]
+        if self.plan.seed is None and not given:
+            return "seed"
+        if given:
+            self._needs("_seed_of")
+            own = f"_seed_of({', '.join(given)}) if states is None"
+            return f"{own} and seed is None else seed"
+        assert self.plan.seed is not None
+        return f"{self.host.text(self.plan.seed)} if seed is None else seed"
 
     def _as_they_came(self) -> None:
         """What is asked of the arguments before anything is made of them."""
@@ -197,7 +206,12 @@ class Prologue(Pipeline):
 
     def _check_parameter(self, p: ir.Parameter) -> None:
         name = p.name
-        if p.fixed:
+        if p.generator:
+            self.needs.numpy = True
+            self.emit(f"if not isinstance({name}, np.random.{p.generator}):")
+            found = f"{name} must be a numpy.random.{p.generator}, not {{type({name}).__name__}}"
+            self.emit(f'    raise TypeError(f"{found}")')
+        elif p.fixed:
             test = f"{name} is not" if p.only == "None" else f"{name} !="
             self.emit(f"if {test} {p.only}:")
             self._needs("_command")

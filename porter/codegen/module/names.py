@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import libcst as cst
 
-from porter.support.reserved import MARK, given
+from porter.support.reserved import MARK, OWN_KEYWORDS, given
 
 _BUILTINS = frozenset(dir(builtins))
 #: an import by the same name, which a mark had told apart
@@ -75,8 +75,9 @@ def settle(text: str, exact: Mapping[str, Iterable[str]], same: Mapping[str, str
     every = {given(n) for p in parts for n in (*p.bound, *p.free)} | {given(n) for n in top}
     finals = _globals(parts, top, exact, every)
     finals |= {n: finals.get(m, m) for n, m in same.items() if n in finals}
+    own: dict[str, str] = {}
     for p in parts:
-        _locals(p, finals, every)
+        _locals(p, finals, every, own)
     streams = {given(p.name): p.finals["stream"] for p in parts if "stream" in p.finals}
     streams = {f: s for f, s in streams.items() if s != "stream" and f in map(given, exact)}
     maps = [finals, *(p.finals for p in parts)]
@@ -125,11 +126,16 @@ def _globals(
     return finals
 
 
-def _locals(p: _Part, finals: Mapping[str, str], every: set[str]) -> None:
+def _locals(p: _Part, finals: Mapping[str, str], every: set[str], own: dict[str, str]) -> None:
+    """The names in a function; `own` are those of our keywords, the same in all functions."""
     around = {finals.get(n, n) for n in p.free}
     p.finals = {n: spelled(n) for n in p.exact}
     for name in sorted(p.bound - p.exact, key=lambda n: (MARK in n, n)):
-        p.finals[name] = _unused(name, {*p.finals.values(), *around}, every)
+        taken = {*p.finals.values(), *around}
+        again = own.get(name, "") if name in taken else ""
+        p.finals[name] = again if again and again not in taken else _unused(name, taken, every)
+        if name in OWN_KEYWORDS and p.finals[name] != name:
+            own[name] = p.finals[name]
 
 
 def _unused(name: str, taken: Set[str], every: set[str]) -> str:
@@ -159,6 +165,18 @@ class _Rename(cst.CSTTransformer):
     def visit_Arg(self, node: cst.Arg) -> None:
         if node.keyword is not None:
             self.kept.add(node.keyword)
+
+    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.Call:
+        """A keyword is what the parameter of the function is called that it is passed to."""
+        called = original_node.func
+        names = self.parts.get(called.value, {}) if isinstance(called, cst.Name) else {}
+        args = [
+            a if a.keyword is None else a.with_changes(
+                keyword=cst.Name(names.get(a.keyword.value, a.keyword.value))
+            )
+            for a in updated_node.args
+        ]  # fmt: skip
+        return updated_node.with_changes(args=args)
 
     def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
         # decorators and defaults are evaluated outside

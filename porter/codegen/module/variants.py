@@ -64,6 +64,8 @@ class _Case:
             return _equals(name, self.value)
         if self.what == "tuple":
             return f"isinstance({name}, (tuple, list)) and len({name}) == {self.rank}"
+        if self.what == "generator":
+            return f"isinstance({name}, np.random.{self.value})"
         tests = []
         if any(o.value == "None" for o in others):
             tests.append(f"{name} is not None")
@@ -87,6 +89,8 @@ class _Case:
             return in_fstring(self.value)
         if self.what == "tuple":
             return f"a tuple of {self.rank} numbers"
+        if self.what == "generator":
+            return f"a {self.value}"
         return {"number": "a number", "integer": "an integer"}.get(self.what, "an array")
 
 
@@ -119,7 +123,7 @@ def dispatcher(plan: Plan, variants: Sequence[Variant], target: Target = CUDA) -
         names = [given(parameters[k].name) for k in differing]
         lines += _together(plan, names, target) if len(names) > 1 else []
     own = tuple(p.name for p in parameters)
-    values = [all(c.what in ("value", "tuple") for c in row) for row in cases]
+    values = [all(c.what in ("value", "tuple", "generator") for c in row) for row in cases]
     fixed = tuple(p for p, is_fixed in zip(own, values, strict=True) if is_fixed)
     return FunctionText(
         plan.name,
@@ -159,6 +163,8 @@ def _together(plan: Plan, names: Sequence[str], target: Target) -> list[str]:
 
 def _case(v: Variant, k: int) -> _Case:
     p = v.plan.parameters[k]
+    if p.generator:
+        return _Case("generator", p.generator)
     if p.fixed:
         return _Case("value", p.only)
     if p.items:

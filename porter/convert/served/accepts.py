@@ -62,6 +62,8 @@ def _parameter(forms: Sequence[Converted], k: int) -> str:
 
 def _value(p: ir.Parameter) -> str:
     """What is taken for a parameter that is no array."""
+    if p.generator:
+        return f"a numpy.random.{p.generator}"
     if p.fixed:
         return p.only.replace('"', "'")
     if p.items:

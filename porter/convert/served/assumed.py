@@ -19,7 +19,7 @@ from porter.codegen.module.variants import least_ranks
 from porter.dtypes.dtype import WEAK_FLOAT, DType
 from porter.inference.docstrings import documented
 from porter.inference.signature import decorator_signature
-from porter.inference.types import WEAK, ParameterType, literal_of, tuple_of
+from porter.inference.types import WEAK, ParameterType, generator_of, literal_of, tuple_of
 from porter.inference.usage import usage_of
 from porter.resolve.attributes import parameters_of
 from porter.schedule.elementwise import is_elementwise
@@ -117,6 +117,11 @@ class _Maker:
                 tuples[k] = tuple_of([ParameterType(t, None) for t in items])
             elif default is None and k not in self.axes_of:
                 absent |= self._passed(k) or self._for_none(k)
+        for k in [k for k in absent if self.usage[self.names[k]].generator]:
+            yield [self._with({k: generator_of(self.usage[self.names[k]].generator)})]
+            del absent[k]
+        for k in [k for k in absent if self.usage[self.names[k]].seeds]:
+            yield [self._with({k: generator_of("Generator")})]
         if absent:
             # a number that no float can be is an integer: the length of a transform
             counts = {k: replace(t, dtype=WEAK["i"]) if self._is_guessed(k, t) else t
@@ -159,7 +164,8 @@ class _Maker:
 
     def _passed(self, k: int) -> dict[int, ParameterType]:
         """The type of an argument in place of None that there is a form for."""
-        found = [types[k] for types in self.done if not types[k].omitted]
+        done = (types[k] for types in self.done)
+        found = [t for t in done if not (t.omitted or t.generator)]
         return dict.fromkeys([k], found[0]) if found else {}
 
     def _is_open(self, k: int) -> bool:
@@ -189,19 +195,19 @@ class _Maker:
     def _may_be_float(self, k: int) -> bool:
         """Whether the docstring says float where a caller passes an integer."""
         t, said = self.types[k], self.said[k]
-        number = t.ndim is None and t.dtype.kind == "i" and not (t.given or t.items or t.literal)
+        number = t.is_number and t.dtype.kind == "i" and not t.given
         told = said is not None and said.kind == "number" and said.dtype == "float64"
         return number and told and not self.plan.parameters[k].fixed
 
     def _may_be_text(self, k: int) -> bool:
         """Whether nothing says what a parameter is that must be passed."""
         t = self.types[k]
-        return t.ndim is None and self.defaults[k] is ... and not (t.given or t.items or t.literal)
+        return t.is_number and self.defaults[k] is ... and not t.given
 
     def _may_be_array(self, k: int) -> bool:
         """Whether nothing says that a number is one."""
         t, use = self.types[k], self.usage[self.names[k]].numbers
-        told = t.given or t.traced or bool(t.source) or t.omitted or bool(t.items or t.literal)
+        told = t.given or t.traced or bool(t.source) or not t.is_number
         counted = use.is_number or use.is_integer or use.is_size or use.is_scalar or use.is_index
         parameter = self.plan.parameters[k]
         return (

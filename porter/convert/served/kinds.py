@@ -38,7 +38,7 @@ def other_kinds(
 
 
 def _is_float(t: ParameterType) -> bool:
-    return t.ndim is None and t.dtype.kind in "fc" and not (t.omitted or t.literal)
+    return t.ndim is None and t.dtype.kind in "fc" and not (t.omitted or t.literal or t.generator)
 
 
 def beside_floats(

@@ -384,7 +384,7 @@ def _complex_numbers(question: Question) -> list[str]:
     """The complex numbers with which results have a dtype that they have not with a float."""
     types, found = list(question.types), list[str]()
     for k, t in enumerate(types):
-        if t.ndim is None and t.dtype.kind == "c" and not (t.omitted or t.literal or t.items):
+        if t.is_number and t.dtype.kind == "c":
             program = question.build([*types[:k], replace(t, dtype=WEAK_FLOAT), *types[k + 1 :]])
             if program is None or _result_dtypes(program) != _result_dtypes(question.program):
                 found.append(question.names[k])

@@ -101,11 +101,11 @@ class Question:
 
 
 def _is_flag(t: ParameterType) -> bool:
-    return t.ndim is None and t.dtype.kind == "b" and not (t.omitted or t.literal or t.items)
+    return t.is_number and t.dtype.kind == "b"
 
 
 def _is_number(t: ParameterType) -> bool:
-    return t.ndim is None and not t.omitted and not t.items and t.dtype.kind in "fc"
+    return t.is_number and t.dtype.kind in "fc"
 
 
 def conversions(question: Question, groups: Sequence[Sequence[str]]) -> Conversions:

@@ -126,8 +126,8 @@ def refused_arrays(forms: Sequence[Types], refused: Sequence[Types]) -> Mapping[
 
 def _takes(own: ParameterType, least: int | None, t: ParameterType) -> bool:
     """Whether a parameter takes a type; an array from so many dimensions on, if that is known."""
-    if own.omitted or t.omitted or own.literal or t.literal:
-        return (own.omitted, own.literal) == (t.omitted, t.literal)
+    if any(o.omitted or o.literal or o.generator for o in (own, t)):
+        return _fixed(own) == _fixed(t)
     if own.items or t.items:
         return len(own.items) == len(t.items)
     if own.ndim is None and t.ndim is None:
@@ -201,8 +201,12 @@ def private_names(name: str, forms: Sequence[Types], params: Sequence[str],
     return found
 
 
+def _fixed(t: ParameterType) -> object:
+    return (t.omitted, t.literal, t.generator)
+
+
 def _key(t: ParameterType) -> object:
-    return (t.omitted, t.literal, t.ndim, len(t.items), t.ndim is not None and _is_whole(t))
+    return (_fixed(t), t.ndim, len(t.items), t.ndim is not None and _is_whole(t))
 
 
 def _is_whole(t: ParameterType) -> bool:
@@ -214,6 +218,8 @@ def _word(t: ParameterType, name: str, others: Sequence[ParameterType]) -> str:
         return ""
     if t.literal:
         return f"{name}_{t.literal}".replace("'", "")
+    if t.generator:
+        return f"{name}_{t.generator.lower()}"
     ranks = {o.ndim for o in others if not o.omitted and not o.literal}
     arrays = [o for o in others if not o.omitted and not o.literal and o.ndim is not None]
     if t.ndim is not None and len(set(map(_is_whole, arrays))) > 1:

@@ -32,7 +32,6 @@ from porter.resolve.values import (
 )
 
 #: begins the names of the methods of generators of random numbers
-GENERATOR = "numpy.random.Generator"
 _CASTS = ("typing.cast", "typing_extensions.cast")
 
 
@@ -201,7 +200,7 @@ def _method(
     ev: Evaluator, m: Method, positional: list[Any], keywords: dict[str, Any], node: cst.Call
 ) -> Value:
     if isinstance(m.owner, Generator):
-        return named(ev, Dotted(f"{GENERATOR}.{m.name}"), positional, keywords, node)
+        return named(ev, Dotted(f"{m.owner.methods}.{m.name}"), positional, keywords, node)
     if isinstance(m.owner, Table) and not keywords:
         return table_method(ev, m.owner, m.name, positional)
     if isinstance(m.owner, (tuple, Module)) or not hasattr(m.owner, "dtype"):

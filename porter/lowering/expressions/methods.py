@@ -57,7 +57,7 @@ def attribute(ev: Evaluator, owner: Any, attr: str) -> Value:
     if method is not None:
         return Method(owner, attr)
     if converted(f"numpy.random.Generator.{attr}"):
-        what = f"`.{attr}` of a generator that is an argument cannot be converted"
+        what = f"`.{attr}` is a method of generators of random numbers, not of arrays"
         raise ev.b.refuse("PRT901", what, _GENERATOR)
     raise ev.b.refuse("PRT901", f"`.{attr}` of an array cannot be converted", _HELP.get(attr, ""))
 
@@ -68,7 +68,7 @@ def asks_for_rank(b: Builder, array: Array) -> None:
         b.sizes.asked |= {"shape", "rank"}
 
 
-_GENERATOR = "make the generator in this function: `np.random.default_rng(seed)`"
+_GENERATOR = "give the type of the generator with `--signature`: `Generator`"
 _HELP = dict.fromkeys(("strides", "base", "flags", "data", "ctypes"),
                       "remove it: the memory layout does not matter in a kernel")  # fmt: skip
 

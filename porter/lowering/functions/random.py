@@ -14,7 +14,7 @@ from porter.lowering.arrays.calculus import (
     broadcast_shape,
     elementwise,
 )
-from porter.lowering.draws import NORMAL, UNIFORM, drawn_array, drawn_number, start
+from porter.lowering.draws import NORMAL, UNIFORM, drawn_array, drawn_number, generator_of, start
 from porter.lowering.functions.creation import shape_of
 from porter.lowering.functions.registry import Call, function
 from porter.resolve.values import NONE, Array, Generator, Value
@@ -127,10 +127,18 @@ def _start(call: Call, name: str) -> None:
 
 
 @function("numpy.random.default_rng", "seed=None")
-@function("numpy.random.RandomState", "seed=None")
-def _generator(call: Call) -> Value:
+def _default_rng(call: Call) -> Value:
+    seed = call.value("seed")
+    if isinstance(seed, Generator):
+        return seed
     _start(call, "seed")
-    return Generator()
+    return generator_of("Generator")
+
+
+@function("numpy.random.RandomState", "seed=None")
+def _random_state(call: Call) -> Value:
+    _start(call, "seed")
+    return generator_of("RandomState")
 
 
 @function("numpy.random.seed", "seed=None")

@@ -19,6 +19,8 @@ class LoopScope(Part):
     apart: list[Poly] = field(default_factory=list)  # positive where `i != j` of two of them
     loops: int = 0
     in_while: bool = False
+    turns: list[str] = field(default_factory=list)  # what would count those of `while` loops
+    counted: set[str] = field(default_factory=set)  # the ones in which numbers are drawn
     conditional: bool = False
     conditions: list[ir.Expr] = field(default_factory=list)  # that the host tests
     entered: tuple[ir.Expr, ...] = ()  # those of the whole block: sizes that meet in it meet then

@@ -14,6 +14,7 @@ from porter.ir.scalars import choose, integer, number, on_host, operate
 from porter.lowering.evaluation import Body, Frame, is_expr
 from porter.lowering.expressions.iterations import iterate, trips
 from porter.lowering.host.statements import check_kept
+from porter.lowering.state.builder import Builder
 from porter.lowering.statements.control import (
     branch_on,
     carry,
@@ -363,6 +364,27 @@ def while_loop(body: Body, node: cst.While) -> None:
     _with_else(body, node, lambda frame: _while(body, node, frame))
 
 
+def _is_drawn(s: ir.Stmt) -> bool:
+    """A number that is drawn where it is read."""
+    return isinstance(s, ir.Let) and isinstance(s.value, ir.Draw)
+
+
+def _turning(
+    b: Builder, cond: ir.Expr, drawn: Sequence[ir.Stmt], inner: Sequence[ir.Stmt], origin: ir.Origin
+) -> ir.While:
+    """The `while` loop: where numbers are drawn in it, its turns are counted."""
+    name = b.scope.turns.pop()
+    if drawn:
+        leave = ir.If(operate("not", cond), (ir.Jump("break", origin),), (), origin)
+        cond, inner = number(True), (*drawn, leave, *inner)
+    if name in b.scope.counted:
+        plain = ir.Origin(origin.span)
+        b.out.emit(ir.Let(name, integer(0), plain))
+        more = operate("add", ir.Local(name, WEAK_INT), integer(1))
+        inner = (ir.Let(name, more, plain), *inner)
+    return ir.While(cond, tuple(inner), origin)
+
+
 def _while(body: Body, node: cst.While, frame: Frame) -> None:
     b, origin = body.b, body.b.place.origin
     statements = suite(node.body)
@@ -372,16 +394,19 @@ def _while(body: Body, node: cst.While, frame: Frame) -> None:
     settled = before_loop(body, names)
     outer, b.scope.in_while = b.scope.in_while, True
     b.scope.loops += 1
+    b.scope.turns.append(b.out.fresh("turn"))
     body.flow.frames.append(frame)
     with b.out.block() as collected:
         cond: ir.Expr = body.ev.condition(node.test)
-        if not all(isinstance(s, ir.Host) for s in collected):
+        drawn = [s for s in collected if isinstance(s, ir.Let)]
+        if not all(isinstance(s, ir.Host) or _is_drawn(s) for s in collected):
             raise b.refuse(
                 "PRT902",
                 "the condition of the `while` stores into an array",
                 "store in the body of the loop",
             )
-        tests = list(collected)  # of sizes, which no iteration changes
+        # of sizes, which no iteration changes
+        tests = [s for s in collected if isinstance(s, ir.Host)]
         collected.clear()
         body.run_again(statements)
         keep_own(body, before, statements, collected)
@@ -397,6 +422,6 @@ def _while(body: Body, node: cst.While, frame: Frame) -> None:
     b.scope.loops -= 1
     for s in tests:
         b.out.emit(s)
-    b.out.emit(ir.While(cond, tuple(collected), origin))
+    b.out.emit(_turning(b, cond, drawn, collected, origin))
     if contains(node.body, cst.Return):
         body.leave_if_returned()

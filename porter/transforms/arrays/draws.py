@@ -20,7 +20,7 @@ from porter.ir.context import Context
 from porter.ir.effects import axes_of, expressions, uses, uses_in
 from porter.ir.nodes import STATES
 from porter.ir.rebuild import map_blocks, map_exprs
-from porter.ir.walk import blocks, children, walk
+from porter.ir.walk import blocks, children, statements, walk
 from porter.sizes.polynomial import Data, Index, Poly
 
 
@@ -37,7 +37,7 @@ class _Read:
 def store_draws(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """The pass."""
     found: dict[str, list[_Read]] = {}
-    for read in _reads(body, frozenset()):
+    for read in _reads(body, frozenset(), _turns(body)):
         found.setdefault(read.draw.buffer, []).append(read)
     if not found:
         return body
@@ -55,16 +55,63 @@ def store_draws(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, .
     return body
 
 
-def _reads(body: Sequence[ir.Stmt], bound: frozenset[str]) -> Iterator[_Read]:
+def _reads(
+    body: Sequence[ir.Stmt], bound: frozenset[str], turns: frozenset[str]
+) -> Iterator[_Read]:
     """Every draw of statements, nested ones included."""
     for s in body:
         inner = bound | {a.name for a in axes_of(s)}
         inner |= {s.index} if isinstance(s, ir.For) else set()
+        inner |= _counted(s, turns)
         for e in expressions(s):
             for draw, names, folds in _draws(e, inner, ()):
                 yield _Read(draw, s, names, folds)
         for block in blocks(s):
-            yield from _reads(block, inner)
+            yield from _reads(block, inner, turns)
+
+
+def _turns(body: tuple[ir.Stmt, ...]) -> frozenset[str]:
+    """The variables that count the turns of `while` loops in which numbers are drawn."""
+    every = (e for s in statements(body) for x in expressions(s) for e in walk(x))
+    draws = (e for e in every if isinstance(e, ir.Draw))
+    return frozenset(n for e in draws for p in e.index if (n := _turn_of(p)))
+
+
+def _turn_of(p: Poly) -> str:
+    """The variable that counts turns, if that is what a position is."""
+    atom = next(p.atoms(), None)
+    if not isinstance(atom, Data) or p != Poly.atom(atom):
+        return ""
+    return atom.expr.name if isinstance(atom.expr, ir.Local) else ""
+
+
+def _counted(s: ir.Stmt, turns: frozenset[str]) -> frozenset[str]:
+    """The variable that counts the turns of this loop."""
+    if not isinstance(s, ir.While):
+        return frozenset()
+    return turns & {t.name for t in s.body if isinstance(t, ir.Let)}
+
+
+def _name_of(p: Poly) -> str | None:
+    return p.name or _turn_of(p) or None
+
+
+def forget_turns(body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
+    """Without what counts turns: no pass is left that asks which one a number is drawn in."""
+    turns = _turns(body)
+    return _without(body, turns) if turns else body
+
+
+def _without(body: tuple[ir.Stmt, ...], turns: frozenset[str]) -> tuple[ir.Stmt, ...]:
+    def change(e: ir.Expr) -> ir.Expr | None:
+        if not isinstance(e, ir.Draw):
+            return None
+        return replace(e, index=tuple(Poly() if _turn_of(p) in turns else p for p in e.index))
+
+    kept = [s for s in body if not (isinstance(s, ir.Let) and s.name in turns)]
+    return tuple(
+        map_blocks(map_exprs(s, change), lambda block: _without(block, turns)) for s in kept
+    )
 
 
 def _draws(
@@ -88,7 +135,7 @@ def _drawn_once(reads: Sequence[_Read]) -> bool:
         return False
     if any(r.stmt is not first.stmt for r in reads):
         return False
-    names = [p.name for p in first.draw.index]
+    names = [_name_of(p) for p in first.draw.index]
     if None in names or len(set(names)) < len(names) or set(names) != first.bound:
         return False
     return _evaluates_once(first)
@@ -123,6 +170,7 @@ class _Storing:
         self.context, self.draws, self.reads = context, draws, reads
         self.kept: list[int] = []  # the axes that are not those of the loops around
         self.array = ""
+        self.turns = frozenset(n for e in reads for p in e.index if (n := _turn_of(p)))
 
     def run(self, body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
         """The statements, which read the array."""
@@ -141,10 +189,11 @@ class _Storing:
         only = body[first]
         more = any(name in uses_in((s,)).arrays for s in body[first + 1 :])
         inside = [b for b in blocks(only) if name in uses_in(b).arrays]
-        nested = isinstance(only, (ir.For, ir.If)) and len(inside) == 1
+        nested = isinstance(only, (ir.For, ir.While, ir.If)) and len(inside) == 1
         if more or not nested or name in uses(only).arrays:
             return (*body[:first], *self._store(only.origin, loops), *body[first:])
-        deeper = (*loops, only.index) if isinstance(only, ir.For) else loops
+        own = {only.index} if isinstance(only, ir.For) else _counted(only, self.turns)
+        deeper = (*loops, *own)
 
         def change(block: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
             return self._placed(block, deeper) if block is inside[0] else block
@@ -157,9 +206,16 @@ class _Storing:
         index: list[Poly] = []
         for d, n in enumerate(self.draws.shape):
             first = self.reads[0].index[d]
-            if first.name in loops and all(r.index[d] == first for r in self.reads):
+            if _name_of(first) in loops and all(r.index[d] == first for r in self.reads):
                 index.append(first)
                 continue
+            if _turn_of(first):
+                raise refusal(
+                    "PRT902",
+                    "an array of random numbers is read in several places of a `while` loop",
+                    origin.span,
+                    "draw one number after the other: `a = rng.random()`",
+                )
             if any(_is_unknown(a, loops) for a in n.atoms()):
                 raise refusal(
                     "PRT906",

@@ -41,6 +41,24 @@ class Parameter:
 
 
 @dataclass(frozen=True)
+class Seeded:
+    """A random generator of one of NumPy's classes, made anew for each call."""
+
+    kind: str
+    seed: int
+
+    def made(self) -> Any:
+        """The generator; whoever wants others in each call replaces NumPy's functions."""
+        return np.random.default_rng(self.seed) if self.kind == "Generator" else (
+            np.random.RandomState(self.seed)
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        name = "default_rng" if self.kind == "Generator" else self.kind
+        return f"np.random.{name}({self.seed})"
+
+
+@dataclass(frozen=True)
 class Argument:
     """An argument before it is laid out: `like` names the argument that it is identical to."""
 
@@ -124,6 +142,8 @@ class Inputs:
 
 def host(argument: Argument) -> Any:
     """A host array with the argument's layout, or the value itself."""
+    if isinstance(argument.value, Seeded):
+        return argument.value.made()
     if not isinstance(argument.value, np.ndarray):
         return argument.value
     return lay_out(argument.value, argument.layout)
@@ -290,6 +310,8 @@ def _value(
         return None
     if type_.kind == "omitted":
         return parameter.default
+    if type_.kind == "generator":
+        return Seeded(str(type_.value), int(rng.integers(2**31)))
     if type_.kind == "literal":
         return type_.value
     return _scalar(parameter, spec, sizes, rng)

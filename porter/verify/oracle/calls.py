@@ -16,7 +16,7 @@ from numba import cuda
 
 from porter.verify.engines.launches import POISON, poisoned_host
 from porter.verify.engines.streams import STREAMS
-from porter.verify.inputs.arguments import GAP, Argument, Inputs, lay_out
+from porter.verify.inputs.arguments import GAP, Argument, Inputs, host, lay_out
 from porter.verify.oracle.compare import Outcome, kind_of
 
 #: seconds that the original gets for one case: beyond that the inputs are not sensible
@@ -174,7 +174,12 @@ def _is_array(value: Any) -> bool:
 
 
 def _kept(value: Any) -> Any:
-    """A copy that later calls cannot change; device arrays stay recognisable."""
+    """A copy that later calls cannot change; device arrays stay recognisable.
+
+    Of a random generator nothing is compared: the module takes a seed of it, and no numbers.
+    """
+    if isinstance(value, (np.random.Generator, np.random.RandomState)):
+        return None
     if isinstance(value, tuple):
         return tuple(_kept(v) for v in value)
     if isinstance(value, list):
@@ -238,13 +243,13 @@ def _strayed(made: Any) -> bool:
 
 def _listed(argument: Argument) -> Any:
     value = argument.value
-    return value.tolist() if isinstance(value, np.ndarray) else value
+    return value.tolist() if isinstance(value, np.ndarray) else host(argument)
 
 
 def _device(argument: Argument) -> Any:
     value = argument.value
     if not isinstance(value, np.ndarray):
-        return value
+        return host(argument)
     return cuda.to_device(np.array(value, order="F" if argument.layout == "F" else "C"))
 
 

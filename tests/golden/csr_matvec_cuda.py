@@ -19,17 +19,20 @@
 # porter: assumed csr_matvec: x is a 1-D array of float64
 # porter: converts csr_matvec: x: integers and bools become float64 (a pass over the array)
 # porter: verified csr_matvec: simulator 24 cases; emulator 28 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:28dd133a0cbc33fcee61b24bfbaa61b334d2d8ca2bc379263acf82b5c3a087af
+# porter: output sha256:033e4b218b4ef07d769f2f0bf356a56178062eb68bce3745b5ca18c20d21bb0c
 
 """CUDA kernels for the NumPy functions of csr_matvec.py."""
 
 import shlex
 import sys
+import threading
 
 import numpy as np
 from numba import cuda
 
 THREADS = 256  # threads of a block; a power of two
+WORKSPACE_BYTES = 1048576  # largest array that is kept from call to call
+_KEPT = threading.local()  # arrays for the next call of each thread
 SOURCE = "csr_matvec.py"  # what is converted
 FIXED = {"csr_matvec": ()}  # arguments whose values the kernels are made for
 
@@ -95,7 +98,7 @@ def csr_matvec(data, indices, indptr, x, *, stream=None):
     d_indices = _to_device(indices, stream)
     d_indptr = _to_device(indptr, stream)
     d_x = _to_device(x, stream)
-    error = cuda.to_device(np.zeros(1, np.int32), stream=stream)
+    error = _workspace("error", 1, np.int32, stream, zero=True)
     y = cuda.device_array(max(indptr.shape[0] - 1, 0), data.dtype, stream=stream)
     if indptr.shape[0] - 1 > 0:
         csr_matvec_kernel[_blocks(indptr.shape[0] - 1, THREADS), THREADS, stream](
@@ -262,6 +265,25 @@ def _to_device(array, stream):
         return array if hasattr(array, "copy_to_host") else cuda.as_cuda_array(array)
     array = np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
     return cuda.to_device(array, stream=stream)
+
+
+def _workspace(name, shape, dtype, stream, zero=False):
+    """An array that no caller sees, with anything in it: kept for the next call of this thread.
+
+    On another stream or device a call has arrays of its own. Large ones are not kept.
+    """
+    kept = vars(_KEPT).setdefault("arrays", {})
+    key = name, shape, np.dtype(dtype), stream, cuda.current_context()
+    array = kept.pop(key, None)
+    if array is None:
+        array = cuda.device_array(shape, dtype, stream=stream)
+    if array.nbytes <= WORKSPACE_BYTES:
+        kept[key] = array
+    if len(kept) > 32:
+        del kept[next(iter(kept))]  # the one that was used longest ago
+    if zero:
+        array.copy_to_device(np.zeros(shape, dtype), stream=stream)
+    return array
 
 
 def _blocks(count, threads):

@@ -11,12 +11,13 @@
 # porter: converts matmul: A, B: integers and bools beside arrays of floats become float64 (a pass over the array)
 # porter: converts matmul: A, B: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified matmul: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:44536e79ac705fccf349714cb18081fe56961e6eb457bc8d71a170f3597ff8b3
+# porter: output sha256:4d75db4d4e33dee961a24b49f1970e342cf792cea7a4fbba82ee9136c39a7b19
 
 """CUDA kernels for the NumPy functions of matmul.py."""
 
 import shlex
 import sys
+import threading
 
 import numpy as np
 from numba import cuda
@@ -31,6 +32,8 @@ LARGE = 512  # edge of the least result that has enough large tiles for a GPU
 LONG = 64  # least rows of columns whose parts are folded by several threads
 MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 MOST_PARTIALS = 1024  # most blocks of a grid-wide reduction
+WORKSPACE_BYTES = 1048576  # largest array that is kept from call to call
+_KEPT = threading.local()  # arrays for the next call of each thread
 SOURCE = "matmul.py"  # what is converted
 FIXED = {"matmul": ()}  # arguments whose values the kernels are made for
 
@@ -205,8 +208,8 @@ def matmul(A, B, *, stream=None):
             ](d_A, d_B, out)
         elif _is_deep(A.shape[0], B.shape[1], A.shape[1]):
             parts, blocks, threads = _splits(A.shape[0], B.shape[1], A.shape[1])
-            partial = cuda.device_array(
-                (parts, A.shape[0] * B.shape[1]), A.dtype, stream=stream
+            partial = _workspace(
+                "partial", (parts, A.shape[0] * B.shape[1]), A.dtype, stream
             )
             matmul_tiled_split_parts[blocks, threads, stream](d_A, d_B, partial)
             blocks, threads = _columns(A.shape[0] * B.shape[1], parts)[1:]
@@ -382,6 +385,25 @@ def _to_device(array, stream):
         return array if hasattr(array, "copy_to_host") else cuda.as_cuda_array(array)
     array = np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
     return cuda.to_device(array, stream=stream)
+
+
+def _workspace(name, shape, dtype, stream, zero=False):
+    """An array that no caller sees, with anything in it: kept for the next call of this thread.
+
+    On another stream or device a call has arrays of its own. Large ones are not kept.
+    """
+    kept = vars(_KEPT).setdefault("arrays", {})
+    key = name, shape, np.dtype(dtype), stream, cuda.current_context()
+    array = kept.pop(key, None)
+    if array is None:
+        array = cuda.device_array(shape, dtype, stream=stream)
+    if array.nbytes <= WORKSPACE_BYTES:
+        kept[key] = array
+    if len(kept) > 32:
+        del kept[next(iter(kept))]  # the one that was used longest ago
+    if zero:
+        array.copy_to_device(np.zeros(shape, dtype), stream=stream)
+    return array
 
 
 def _blocks(count, threads):

@@ -6,13 +6,14 @@
 # porter: assumed monte_carlo_pi: nsamples is a scalar (int64)
 # porter: draws monte_carlo_pi: other random numbers than NumPy's, of the same distributions: one xoroshiro128+ generator for each thread, from `seed=` or in `states=`
 # porter: verified monte_carlo_pi: simulator 25 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:f4d26bcb5f2e8b3e056966812054dffad5767b3d286847d3c8dceaa858bdb794
+# porter: output sha256:156a76510d7e4d4c71a8bcf9ba2569781c36d23f624fc5c6ee01b0ee70cba2c1
 
 """CUDA kernels for the NumPy functions of monte_carlo_pi.py."""
 
 import operator
 import shlex
 import sys
+import threading
 
 import numpy as np
 from numba import cuda, int64
@@ -20,6 +21,8 @@ from numba import cuda, int64
 THREADS = 256  # threads of a block; a power of two
 MOST_STATES = 65536  # threads that draw random numbers, at most
 MOST_PARTIALS = 1024  # most blocks of a grid-wide reduction
+WORKSPACE_BYTES = 1048576  # largest array that is kept from call to call
+_KEPT = threading.local()  # arrays for the next call of each thread
 SOURCE = "monte_carlo_pi.py"  # what is converted
 FIXED = {"monte_carlo_pi": ()}  # arguments whose values the kernels are made for
 DRAWING = ("monte_carlo_pi",)  # functions that take a seed and states
@@ -105,11 +108,11 @@ def monte_carlo_pi(nsamples, *, stream=None, seed=None, states=None):
     nsamples = _integer(nsamples, "nsamples")
     stream = 0 if stream is None else stream
     states, most_blocks = _states(states, seed, stream)
-    acc = cuda.device_array((), np.int64, stream=stream)
+    acc = _workspace("acc", (), np.int64, stream)
     monte_carlo_pi_kernel[1, 1, stream](acc)
     out = cuda.device_array((), np.float64, stream=stream)
     blocks = min(max(_blocks(nsamples, THREADS), 1), MOST_PARTIALS, most_blocks)
-    partial = cuda.device_array(blocks, np.int64, stream=stream)
+    partial = _workspace("partial", blocks, np.int64, stream)
     monte_carlo_pi_total[blocks, THREADS, stream](states, nsamples, partial)
     monte_carlo_pi_total_finish[1, THREADS, stream](partial, nsamples, acc, out)
     return _result(out, False, stream, plain=plain)
@@ -193,6 +196,25 @@ def _integer(value, name, dtype=None):
             )
     # narrower ones would wrap around in the arithmetic of sizes
     return value if isinstance(value, np.int64) else operator.index(value)
+
+
+def _workspace(name, shape, dtype, stream, zero=False):
+    """An array that no caller sees, with anything in it: kept for the next call of this thread.
+
+    On another stream or device a call has arrays of its own. Large ones are not kept.
+    """
+    kept = vars(_KEPT).setdefault("arrays", {})
+    key = name, shape, np.dtype(dtype), stream, cuda.current_context()
+    array = kept.pop(key, None)
+    if array is None:
+        array = cuda.device_array(shape, dtype, stream=stream)
+    if array.nbytes <= WORKSPACE_BYTES:
+        kept[key] = array
+    if len(kept) > 32:
+        del kept[next(iter(kept))]  # the one that was used longest ago
+    if zero:
+        array.copy_to_device(np.zeros(shape, dtype), stream=stream)
+    return array
 
 
 def _blocks(count, threads):

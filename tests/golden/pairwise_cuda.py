@@ -10,13 +10,14 @@
 # porter: converts pairwise_distances: x, y: signed integers whose largest value n keeps 4 * n**2 within the dtype and 8589934592 * n**2 within 2**53 become float64 (a pass over the array)
 # porter: converts pairwise_distances: x, y: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified pairwise_distances: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:a183587402909e300800c187e9228fb061f411642e60f026a532910b147bf6ad
+# porter: output sha256:af3dd0a178c54e9b69dc624c02c91fad9cce360ea46582f62622a94f9d8b12e9
 
 """CUDA kernels for the NumPy functions of pairwise.py."""
 
 import math
 import shlex
 import sys
+import threading
 from types import SimpleNamespace
 
 import numpy as np
@@ -32,6 +33,8 @@ LARGE = 512  # edge of the least result that has enough large tiles for a GPU
 LONG = 64  # least rows of columns whose parts are folded by several threads
 MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 MOST_PARTIALS = 1024  # most blocks of a grid-wide reduction
+WORKSPACE_BYTES = 1048576  # largest array that is kept from call to call
+_KEPT = threading.local()  # arrays for the next call of each thread
 SOURCE = "pairwise.py"  # what is converted
 FIXED = {"pairwise_distances": ()}  # arguments whose values the kernels are made for
 
@@ -207,8 +210,8 @@ def pairwise_distances(x, y, *, stream=None):
             ](d_x, d_y, out)
         elif _is_deep(x.shape[0], y.shape[0], x.shape[1]):
             parts, blocks, threads = _splits(x.shape[0], y.shape[0], x.shape[1])
-            partial = cuda.device_array(
-                (parts, x.shape[0] * y.shape[0]), x.dtype, stream=stream
+            partial = _workspace(
+                "partial", (parts, x.shape[0] * y.shape[0]), x.dtype, stream
             )
             pairwise_distances_tiled_split_parts[blocks, threads, stream](
                 d_x, d_y, partial
@@ -395,6 +398,25 @@ def _to_device(array, stream):
         return array if hasattr(array, "copy_to_host") else cuda.as_cuda_array(array)
     array = np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
     return cuda.to_device(array, stream=stream)
+
+
+def _workspace(name, shape, dtype, stream, zero=False):
+    """An array that no caller sees, with anything in it: kept for the next call of this thread.
+
+    On another stream or device a call has arrays of its own. Large ones are not kept.
+    """
+    kept = vars(_KEPT).setdefault("arrays", {})
+    key = name, shape, np.dtype(dtype), stream, cuda.current_context()
+    array = kept.pop(key, None)
+    if array is None:
+        array = cuda.device_array(shape, dtype, stream=stream)
+    if array.nbytes <= WORKSPACE_BYTES:
+        kept[key] = array
+    if len(kept) > 32:
+        del kept[next(iter(kept))]  # the one that was used longest ago
+    if zero:
+        array.copy_to_device(np.zeros(shape, dtype), stream=stream)
+    return array
 
 
 def _blocks(count, threads):

@@ -7,13 +7,14 @@
 # porter: assumed zscores: table is a 2-D array of float64
 # porter: converts zscores: table: integers and bools become float64 (a pass over the array)
 # porter: verified zscores: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:7cdd7f5c928188bef6c200988ecf058039c16bf887ac39172601de4a275c4b73
+# porter: output sha256:326800e4dab79c708310b05d4688c2a611de759bd0ade0a3b193c09ec16f5cad
 
 """CUDA kernels for the NumPy functions of zscores.py."""
 
 import math
 import shlex
 import sys
+import threading
 from types import SimpleNamespace
 
 import numpy as np
@@ -24,6 +25,8 @@ BLOCK_X = 32  # threads of a block along the fast axis, where there are several
 LONG = 64  # least rows of columns whose parts are folded by several threads
 MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 MOST_PARTIALS = 1024  # most blocks of a grid-wide reduction
+WORKSPACE_BYTES = 1048576  # largest array that is kept from call to call
+_KEPT = threading.local()  # arrays for the next call of each thread
 SOURCE = "zscores.py"  # what is converted
 FIXED = {"zscores": ()}  # arguments whose values the kernels are made for
 
@@ -172,8 +175,8 @@ def zscores(table, *, stream=None):
     on_device = _on_device(table)
     stream = 0 if stream is None else stream
     d_table = _to_device(table, stream)
-    total = cuda.device_array(table.shape[1], table.dtype, stream=stream)
-    mean = cuda.device_array(table.shape[1], table.dtype, stream=stream)
+    total = _workspace("total", table.shape[1], table.dtype, stream)
+    mean = _workspace("mean", table.shape[1], table.dtype, stream)
     if table.shape[1] > 0:
         if _is_short(table.shape[0], table.shape[1]):
             zscores_kernel[_blocks(table.shape[1], THREADS), THREADS, stream](
@@ -181,15 +184,15 @@ def zscores(table, *, stream=None):
             )
         else:
             parts, blocks, threads = _columns(table.shape[1], table.shape[0])
-            partial = cuda.device_array(
-                (parts, table.shape[1]), table.dtype, stream=stream
+            partial = _workspace(
+                "partial", (parts, table.shape[1]), table.dtype, stream
             )
             zscores_columns_parts[blocks, threads, stream](d_table, partial)
             blocks, threads = _few_columns(table.shape[1])
             zscores_columns[blocks, threads, stream](
                 partial, table.shape[0], mean, total
             )
-    deviation = cuda.device_array(table.shape[1], table.dtype, stream=stream)
+    deviation = _workspace("deviation", table.shape[1], table.dtype, stream)
     if table.shape[1] > 0:
         if _is_short(table.shape[0], table.shape[1]):
             zscores_kernel2[_blocks(table.shape[1], THREADS), THREADS, stream](
@@ -197,8 +200,8 @@ def zscores(table, *, stream=None):
             )
         else:
             parts2, blocks, threads = _columns(table.shape[1], table.shape[0])
-            partial = cuda.device_array(
-                (parts2, table.shape[1]), table.dtype, stream=stream
+            partial = _workspace(
+                "partial", (parts2, table.shape[1]), table.dtype, stream
             )
             zscores_columns2_parts[blocks, threads, stream](d_table, total, partial)
             blocks, threads = _few_columns(table.shape[1])
@@ -343,6 +346,25 @@ def _to_device(array, stream):
         return array if hasattr(array, "copy_to_host") else cuda.as_cuda_array(array)
     array = np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
     return cuda.to_device(array, stream=stream)
+
+
+def _workspace(name, shape, dtype, stream, zero=False):
+    """An array that no caller sees, with anything in it: kept for the next call of this thread.
+
+    On another stream or device a call has arrays of its own. Large ones are not kept.
+    """
+    kept = vars(_KEPT).setdefault("arrays", {})
+    key = name, shape, np.dtype(dtype), stream, cuda.current_context()
+    array = kept.pop(key, None)
+    if array is None:
+        array = cuda.device_array(shape, dtype, stream=stream)
+    if array.nbytes <= WORKSPACE_BYTES:
+        kept[key] = array
+    if len(kept) > 32:
+        del kept[next(iter(kept))]  # the one that was used longest ago
+    if zero:
+        array.copy_to_device(np.zeros(shape, dtype), stream=stream)
+    return array
 
 
 def _blocks(count, threads):

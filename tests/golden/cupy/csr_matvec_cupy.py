@@ -20,19 +20,22 @@
 # porter: assumed csr_matvec: x is a 1-D array of float64
 # porter: converts csr_matvec: x: integers and bools become float64 (a pass over the array)
 # porter: verified csr_matvec: simulator 24 cases; emulator 28 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:85971cc3f3163f291080b31aeb92c467cb5275b1a9c42fb5bcc1dc11aef0bdc5
+# porter: output sha256:5005212a10ee2de4c381ab14229dabce40065781ab31dd74bca574c4173e3cae
 
 """CuPy for the NumPy functions of csr_matvec.py."""
 
 import operator
 import shlex
 import sys
+import threading
 
 import cupy as cp
 import numpy as np
 from numba import cuda
 
 THREADS = 256  # threads of a block; a power of two
+WORKSPACE_BYTES = 1048576  # largest array that is kept from call to call
+_KEPT = threading.local()  # arrays for the next call of each thread
 SOURCE = "csr_matvec.py"  # what is converted
 FIXED = {"csr_matvec": ()}  # arguments whose values the kernels are made for
 
@@ -106,7 +109,7 @@ def csr_matvec_loop(data, indices, indptr, x, rows, y, *, stream=None):
         d_x = d_y
     else:
         d_x = _to_device(x, stream)
-    error = cuda.to_device(np.zeros(1, np.int32), stream=stream)
+    error = _workspace("error", 1, np.int32, stream, zero=True)
     if rows > 0:
         if _same_memory(d_y, d_data):
             raise ValueError("y and data are one array: pass a copy of data")
@@ -327,6 +330,25 @@ def _to_device(array, stream):
         return array if hasattr(array, "copy_to_host") else cuda.as_cuda_array(array)
     array = np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
     return cuda.to_device(array, stream=stream)
+
+
+def _workspace(name, shape, dtype, stream, zero=False):
+    """An array that no caller sees, with anything in it: kept for the next call of this thread.
+
+    On another stream or device a call has arrays of its own. Large ones are not kept.
+    """
+    kept = vars(_KEPT).setdefault("arrays", {})
+    key = name, shape, np.dtype(dtype), stream, cuda.current_context()
+    array = kept.pop(key, None)
+    if array is None:
+        array = cuda.device_array(shape, dtype, stream=stream)
+    if array.nbytes <= WORKSPACE_BYTES:
+        kept[key] = array
+    if len(kept) > 32:
+        del kept[next(iter(kept))]  # the one that was used longest ago
+    if zero:
+        array.copy_to_device(np.zeros(shape, dtype), stream=stream)
+    return array
 
 
 def _same_memory(a, b):

@@ -149,6 +149,8 @@ class Converted:
             if kept and self.conversions:
                 needs = replace(needs, helpers={*needs.helpers, "_kept"})
             rule = self.conversions.words(group, kept)
+            if self.conversions.some and " beside : " in rule:
+                needs = replace(needs, helpers={*needs.helpers, "_kept", "_all_integers"})
             for name in set(group) & set(self.conversions.names):
                 # of arrays that meet, the dtypes of all decide
                 filled[dtypes_of(name)] += f'", "{rule if len(group) == 1 else "together"}'
@@ -381,7 +383,7 @@ def _converted(function: FunctionSource, made: Made, how: How, told: bool) -> Co
         also = fewest(own, also)
     if question is not None:
         kept = [g for g in kinds if any(s.names == g and s.dtype in kinds[g] for s in also)]
-        accepted = beside_floats(wide or question, accepted, kept)
+        accepted = beside_floats(wide or question, groups, accepted, kept)
     if not _take_float64(own, also):
         accepted = Conversions()
     elif question is not None and not any(DType(s.dtype).kind in "biu" for s in also):

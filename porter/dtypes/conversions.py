@@ -30,6 +30,7 @@ _TEXT = re.compile(
     r"(?P<exact> whose largest value n keeps (?:(?P<own>\d+) \* )?n(?:\*\*(?P<power>\d+))? within"
     r" the dtype and(?P<other> (?:(?P<factor>\d+) \* )?n(?:\*\*\d+)?)? within 2\*\*53)?"
     r"(?P<floats> beside numbers that are floats)?(?P<beside> beside arrays of floats)?"
+    r"(?P<some> beside one of them of floats)?"
     r"|(?P<mixed>float32 beside float64)|(?P<real>float64)) becomes? (?P<to>float64|complex128)"
     r"(?: .*)?$"
 )
@@ -91,7 +92,8 @@ class Conversions:
 
     `mixed` are groups of parameters that meet in arithmetic.  With `floats`, integers are converted
     beside numbers that are floats only: with an integer NumPy computes integers.  With `beside`,
-    beside arrays of floats only: where all are integers, so are the kernels.  Of `complexes` real
+    beside arrays of floats only: where all are integers, so are the kernels.  With `some`, where
+    all are integers they are refused, because NumPy computes integers.  Of `complexes` real
     arrays become complex128: those of float64, and `whole` says of which integers.
     """
 
@@ -100,6 +102,7 @@ class Conversions:
     mixed: tuple[tuple[str, ...], ...] = ()
     floats: bool = False
     beside: bool = False
+    some: bool = False
     complexes: tuple[str, ...] = ()
     whole: Integers | None = None
 
@@ -115,9 +118,8 @@ class Conversions:
         """What the check of parameters that meet is told; integers of the dtypes `kept` stay."""
         names = [n for n in group if n in self.names]
         mixed = tuple(group) in self.mixed
-        beside = (
-            [f"{' '.join(names)} beside {','.join(kept)}:"] if kept and (names or mixed) else []
-        )
+        apart = (kept and (names or mixed)) or (self.some and names)
+        beside = [f"{' '.join(names)} beside {','.join(kept)}:"] if apart else []
         found = [*beside, self.integers.word] if names else beside
         return " ".join([*found, *(["mixed"] if mixed else [])])
 
@@ -138,6 +140,7 @@ class Conversions:
             what = _said(self.integers)
             what += " beside numbers that are floats" if self.floats else ""
             what += " beside arrays of floats" if self.beside else ""
+            what += " beside one of them of floats" if self.some else ""
             found.append(f"{', '.join(self.names)}: {what} become float64 (a pass over the array)")
         found += [
             f"{', '.join(g)}: float32 beside float64 become float64 (a pass over each float32)"
@@ -157,7 +160,7 @@ class Conversions:
         names: tuple[str, ...] = ()
         integers, mixed, floats, beside = Integers("wide"), [], False, False
         complexes: tuple[str, ...] = ()
-        whole = None
+        some, whole = False, None
         for line in lines:
             found = _TEXT.match(line)
             if found is None:
@@ -172,7 +175,8 @@ class Conversions:
             else:
                 names, integers = group, _read(found)
                 floats, beside = bool(found["floats"]), bool(found["beside"])
-        return Conversions(names, integers, tuple(mixed), floats, beside, complexes, whole)
+                some = bool(found["some"])
+        return Conversions(names, integers, tuple(mixed), floats, beside, some, complexes, whole)
 
 
 def _said(i: Integers) -> str:
@@ -224,5 +228,5 @@ def shared(parts: Sequence[tuple[Conversions, Collection[str]]]) -> Conversions:
     whole = found[0].whole if found and all(c.whole == found[0].whole for c in found) else None
     return Conversions(
         names, Integers(kind, own, factor, power, narrow), mixed, any(c.floats for c in found),
-        complexes=complexes, whole=whole,
+        some=any(c.some for c in found), complexes=complexes, whole=whole,
     )  # fmt: skip

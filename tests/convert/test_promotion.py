@@ -147,6 +147,36 @@ def test_one_of_two() -> None:
     assert integers(body, XY) == "y: wide"
 
 
+def rule(made: Converted) -> str:
+    return "".join(made.text.parts).partition('rule="')[2].partition('"')[0]
+
+
+def test_the_check_of_arrays_of_which_one_must_be_of_floats() -> None:
+    made = converted("return x % y", XY)
+    assert rule(made) == "x y beside : integers mixed"
+    assert {"_kept", "_all_integers"} <= made.text.needs.helpers
+    made = converted("return x * 0.5 + y", XY)
+    assert rule(made) == "integers mixed" and "_kept" not in made.text.needs.helpers
+
+
+@pytest.mark.parametrize(
+    ("body", "names", "some"),
+    [
+        ("return x % y", ("x", "y"), True),
+        ("return np.fmod(x, y) + x // y", ("x", "y"), True),
+        ("return x**y", ("x", "y"), True),
+        # what is computed of `x` alone is computed in integers
+        ("return x % y, x % 3", ("y",), False),
+        ("return x % y, x // 2 * 0.5", ("y",), False),
+        ("return x * 0.5 + y", ("x", "y"), False),
+    ],
+)
+def test_integers_beside_one_array_of_floats(body: str, names: tuple[str, ...], some: bool) -> None:
+    found = converted(body, XY).conversions
+    assert (found.names, found.some) == (names, some)
+    assert Conversions.parse(found.lines()) == found
+
+
 @pytest.mark.parametrize(
     ("body", "accepted"),
     [

@@ -40,6 +40,10 @@ from porter.dtypes.conversions import Conversions, Integers
             " within 2**53 beside numbers that are floats become float64 (a pass over the array)",
         ),
         (
+            Conversions(("x", "y"), Integers("wide", narrow="iu"), some=True),
+            "x, y: integers beside one of them of floats become float64 (a pass over the array)",
+        ),
+        (
             Conversions((), Integers("wide"), (("x", "y"),)),
             "x, y: float32 beside float64 become float64 (a pass over each float32)",
         ),
@@ -60,3 +64,8 @@ def test_lines_of_arrays_that_become_complex() -> None:
     assert found.word == "complex wide"
     alone = Conversions(complexes=("z",))
     assert alone and alone.word == "complex" and Conversions.parse(alone.lines()) == alone
+
+
+def test_words_of_arrays_of_which_one_must_be_of_floats() -> None:
+    found = Conversions(("x", "y"), Integers("integers"), some=True)
+    assert found.words(("x", "y")) == "x y beside : integers"

@@ -29,7 +29,7 @@ CLASSES = {
     "integers of which NumPy computes narrow floats, or that wrap": re.compile(
         r" (bool|u?int(8|16)), with which NumPy does not|narrow floats|too large to be"
     ),
-    "integers for floats": re.compile(r"(has dtype|is) (bool|u?int\d+)\b(?!.*take complex)"),
+    "integers for floats": re.compile(r"(has dtype|is|are) (bool|u?int\d+)\b(?!.*take complex)"),
     "mixed or other widths": re.compile(r"one dtype|has dtype float"),
     "in place": re.compile(r"in place|would be changed"),
     "too few dimensions": re.compile(r"has \d dimensions instead of \d or more"),

@@ -101,6 +101,14 @@ def angle(x, y):
     return np.arctan2(x, y), np.sqrt(x)
 
 
+def modulo(x, y):
+    return x % y + x // y
+
+
+def raised(x, y):
+    return x**y
+
+
 def turned(z: NDArray[np.complex128]):
     return z * np.exp(0.5j) + 2.0
 
@@ -116,7 +124,8 @@ def mixed(z: NDArray[np.complex128], v: NDArray[np.complex128]):
 ACCEPTED = {"scaled": 10, "wave": 6, "norm": 5, "softened": 6, "inverse": 6, "hypotenuse": 25,
             "product": 3, "larger": 60, "angle": 3, "more": 7,
             "square": 7, "cubic": 7, "hinge": 7, "sigmoid": 6, "bump": 7, "shrunk": 30,
-            "phase": 9, "turned": 9, "power": 2, "mixed": 30}  # fmt: skip
+            "phase": 9, "modulo": 25, "raised": 25,
+            "turned": 9, "power": 2, "mixed": 30}  # fmt: skip
 
 
 def _of_float32(source: str) -> str:

@@ -106,3 +106,13 @@ def part(z: NDArray[np.complex128]):
     wrong = text.replace('128", "complex")', '128", "")')
     mismatch = verified(tmp_path, wrong)["part"].mismatch
     assert mismatch is not None and mismatch.message.startswith("float64 for z: raises TypeError")
+
+
+def test_integers_beside_one_array_of_floats(tmp_path: Path) -> None:
+    text, _ = converted(tmp_path, "def modulo(x, y):\n    return x % y\n")
+    said = "integers and bools beside one of them of floats become float64"
+    assert f"x, y: {said}" in text and '"x y beside : integers mixed"' in text
+    assert verified(tmp_path, text)["modulo"].verified
+    wrong = verified(tmp_path, text.replace(" beside : integers", " beside : wide"))
+    mismatch = wrong["modulo"].mismatch
+    assert mismatch is not None and "for y: raises TypeError" in mismatch.message

@@ -42,13 +42,18 @@ def _is_float(t: ParameterType) -> bool:
 
 
 def beside_floats(
-    question: Question, found: Conversions, kept: Sequence[tuple[str, ...]]
+    question: Question, groups: Groups, found: Conversions, kept: Sequence[tuple[str, ...]]
 ) -> Conversions:
     """The conversions where integers of some groups are kept: all that meet are integers there.
 
-    Beside floats they are converted, if that is right for whichever of them are integers.
+    Beside floats they are converted, if that is right for whichever of them are integers.  Where
+    none are kept, integers are refused if all of them are, and converted beside floats.
     """
     if not kept:
+        for group in groups:
+            more = _all_of(question, found, group) if not set(group) <= set(found.names) else found
+            if more is not found:
+                return replace(more, some=True)
         return found
     for group in kept:
         found = _all_of(question, found, group)

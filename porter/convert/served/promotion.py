@@ -184,7 +184,9 @@ def converted_alone(question: Question, names: Sequence[str]) -> Conversions:
     """What is converted where these arrays, and no others, are of integers."""
     exact, _ = _as_floats(question, dict.fromkeys(names, "int64"))
     chosen = names if set(names) <= convertible(question) else ()
-    return Conversions(*_rule(question, chosen, exact))
+    found, rule = _rule(question, chosen, exact)
+    kept = _beside_integers(question, found, rule) if found else rule
+    return Conversions(() if kept is None else found, kept or rule)
 
 
 def _rule(

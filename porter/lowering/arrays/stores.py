@@ -22,6 +22,9 @@ def store(
 ) -> None:
     """`target[...] = value`, with broadcasting and the cast to the target's dtype."""
     view = _writable(b, target)
+    made = b.out.definition(view.buffer)
+    if made is not None and isinstance(made.body, ir.Op) and _loads(made.body):
+        b.out.shared_updates = True  # of numbers NumPy computes a number, no array
     source = _placed(b, target, as_array(value))
     _check_kind(b, target, value)
     source = _with_thin_axes(b, target, source, what)
@@ -48,6 +51,11 @@ def store(
                        "copy the mask first")  # fmt: skip
     checked = any(isinstance(a, Data) for p in index for a in p.atoms())
     b.out.emit(ir.Write(view.buffer, axes, index, body, b.place.origin, mask, checked, combine))
+
+
+def _loads(e: ir.Expr) -> bool:
+    """Whether an expression is computed of an array."""
+    return any(isinstance(x, ir.Load) for x in walk(e))
 
 
 def _writable(b: Builder, target: Array) -> View:

@@ -25,7 +25,7 @@ class Emitter(Part):
     taken: NameSupply = field(default_factory=NameSupply)
     shown: dict[str, str] = field(default_factory=dict)  # the user's name of one of ours
     temporaries: set[str] = field(default_factory=set)
-    shared_updates: bool = False  # `a += 1` where `b` is the same array
+    shared_updates: bool = False  # `a += 1` where `b` is the same array, `a[m] = 1`
     updated: set[str] = field(default_factory=set)  # numbers that an in-place operator is used on
     seed: ir.Expr | None = None  # what the function gives its random numbers to start from
     draws: bool = False  # whether any is drawn

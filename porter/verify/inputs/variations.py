@@ -98,7 +98,9 @@ def converted(
     """Inputs of other dtypes and types that the module says it takes, each with what it is."""
     names, rule = conversions.names, conversions.integers
     most = rule.most
-    if most and names:
+    if conversions.some:
+        yield from _but_one(inputs, conversions)
+    elif most and names:
         yield (
             f"integers for {', '.join(names)}",
             _typed(inputs, dict.fromkeys(names, "int64"), most),
@@ -109,7 +111,7 @@ def converted(
         if k >= len(names) and rule.kind != "integers":
             break
         yield f"{dtype} for {name}", _typed(inputs, {name: dtype}, most)
-    for dtype in NARROW[rule.narrow] if names else ():
+    for dtype in NARROW[rule.narrow] if names and not conversions.some else ():
         least = rule.most_of(127 if dtype == "bool" else int(np.iinfo(dtype).max))
         if least:
             yield (
@@ -127,6 +129,18 @@ def converted(
                 )
     yield from _real(inputs, conversions)
     yield from _with_numbers(inputs, parameters, conversions)
+
+
+def _but_one(inputs: Inputs, conversions: Conversions) -> Iterator[tuple[str, Inputs]]:
+    """Inputs with integers for all but one of the arrays that must not all be of integers."""
+    rule = conversions.integers
+    for kept in conversions.names:
+        names = [n for n in conversions.names if n != kept]
+        for dtype in ("int64", *NARROW["iub" if rule.kind == "integers" else rule.narrow]):
+            limit = 127 if dtype == "bool" else int(np.iinfo(dtype).max)
+            if rule.most_of(limit):
+                made = _typed(inputs, dict.fromkeys(names, dtype), rule.most_of(limit))
+                yield f"{dtype} for {', '.join(names)}", made
 
 
 def _real(inputs: Inputs, conversions: Conversions) -> Iterator[tuple[str, Inputs]]:
@@ -162,7 +176,8 @@ def _with_numbers(
             changed = _replaced(changed, p, change)
         if numbers:
             yield f"{kind} numbers", changed
-        if numbers and change is _whole and names and most and not conversions.floats:
+        alone = conversions.floats or conversions.some
+        if numbers and change is _whole and names and most and not alone:
             every = dict.fromkeys(names, "int64")
             yield "integers for everything", _typed(changed, every, most)
 

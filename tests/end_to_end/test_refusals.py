@@ -23,6 +23,8 @@ NARROW = f"x is int8, with which NumPy does not compute in float64: {COMMAND}"
         ("operands could not be broadcast together: (1,) and (2,)", "broadcast"),
         ("x has 0 dimensions instead of 1 or more", "too few dimensions"),
         ("nothing that is known", "other"),
+        ("x and y are int64, of which NumPy makes no floats", "integers for floats"),
+        ("z is int8, with which NumPy does not compute in complex128", "real for complex"),
     ],
 )
 def test_classes(text: str, found: str) -> None:

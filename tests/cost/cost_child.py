@@ -43,7 +43,7 @@ def count() -> None:
     """Count transfers, launches, and the elements that each launch touches."""
     install()
     launch, to_device = simulator.FakeCUDAKernel.__call__, cuda.to_device
-    to_host = devicearray.FakeCUDAArray.copy_to_host
+    to_host, onto = devicearray.FakeCUDAArray.copy_to_host, devicearray.FakeCUDAArray.copy_to_device
     inside = devicearray.FakeWithinKernelCUDAArray
     get, put = inside.__getitem__, inside.__setitem__
 
@@ -60,6 +60,11 @@ def count() -> None:
     def sent(array: Any, *args: Any, **kwargs: Any) -> Any:
         SEEN["to_device"] += array.nbytes
         return to_device(array, *args, **kwargs)
+
+    def put_there(self: Any, array: Any, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(array, np.ndarray):  # from the host
+            SEEN["to_device"] += array.nbytes
+        return onto(self, array, *args, **kwargs)
 
     def fetched(self: Any, *args: Any, **kwargs: Any) -> Any:
         SEEN["to_host"] += self._ary.nbytes
@@ -81,6 +86,7 @@ def count() -> None:
     simulator.FakeCUDAKernel.__call__ = launched
     cuda.to_device = sent
     devicearray.FakeCUDAArray.copy_to_host = fetched
+    devicearray.FakeCUDAArray.copy_to_device = put_there
     inside.__getitem__, inside.__setitem__ = read, written
 
 

@@ -71,7 +71,6 @@ def _made(
     extents = tuple(a.hi for a in loops)
     # nobody knows how many turns a `while` loop takes, but each has its number
     turns = tuple(turn(name) for name in b.scope.turns)
-    b.scope.counted.update(b.scope.turns)
     whole = (*extents, *(Poly.of(1) for _ in turns), *shape)
     buffer = ir.Buffer(b.out.fresh("draws"), whole, dtype, draws=kind)
     b.out.add(buffer)

@@ -166,9 +166,7 @@ def _environment(
             parameters.append(only)
             continue
         if t.generator:
-            env[name] = generator_of(t.generator)
-            # its numbers are those that the kernels' start from: the function has no other seed
-            b.out.draws = True
+            env[name] = _generator(b, t)
             parameters.append(
                 ir.Parameter(name, WEAK_BOOL, None, default, True, keyword, generator=t.generator)
             )
@@ -183,13 +181,7 @@ def _environment(
         if constant_of_default(value) is not None:
             b.restarts.fixable.add(name)
         if t.items:
-            items = tuple(
-                ir.Parameter(b.out.fresh(f"{name}_{k}"), i.dtype, None)
-                for k, i in enumerate(t.items)
-            )
-            env[name] = tuple(
-                _parameter(b, q.name, i, None) for q, i in zip(items, t.items, strict=True)
-            )
+            env[name], items = _tuple(b, name, t)
             parameters.append(
                 ir.Parameter(name, t.dtype, None, default, False, keyword, items=items)
             )
@@ -203,6 +195,21 @@ def _environment(
         text = "" if conversion is None else conversion.text(name)
         parameters.append(ir.Parameter(name, dtype, t.ndim, default, False, keyword, own, text))
     return env, tuple(parameters)
+
+
+def _generator(b: Builder, t: ParameterType) -> Value:
+    """A random generator: kernels start from a seed that it gives, and from no other one."""
+    b.out.draws = True
+    return generator_of(t.generator)
+
+
+def _tuple(b: Builder, name: str, t: ParameterType) -> tuple[Value, tuple[ir.Parameter, ...]]:
+    """A tuple of numbers, and the parameters that these are."""
+    items = tuple(
+        ir.Parameter(b.out.fresh(f"{name}_{k}"), i.dtype, None) for k, i in enumerate(t.items)
+    )
+    pairs = zip(items, t.items, strict=True)
+    return tuple(_parameter(b, q.name, i, None) for q, i in pairs), items
 
 
 def _attribute(function: FunctionSource, name: str) -> str:

@@ -18,15 +18,18 @@ class LoopScope(Part):
     ranges: list[ir.Axis] = field(default_factory=list)  # of the indices of `for` loops
     apart: list[Poly] = field(default_factory=list)  # positive where `i != j` of two of them
     loops: int = 0
-    in_while: bool = False
     turns: list[str] = field(default_factory=list)  # what would count those of `while` loops
-    counted: set[str] = field(default_factory=set)  # the ones in which numbers are drawn
     conditional: bool = False
     conditions: list[ir.Expr] = field(default_factory=list)  # that the host tests
     entered: tuple[ir.Expr, ...] = ()  # those of the whole block: sizes that meet in it meet then
     data_branches: int = 0  # branches that data decides
     speculative: int = 0  # inside code that Python may not run: nothing of it may have an effect
     active: list[str] = field(default_factory=list)  # the functions being evaluated
+
+    @property
+    def in_while(self) -> bool:
+        """Whether a `while` loop is around."""
+        return bool(self.turns)
 
     @property
     def indices(self) -> set[str]:

@@ -10,6 +10,7 @@ import libcst as cst
 
 from porter import ir
 from porter.dtypes.dtype import BOOL, WEAK_INT
+from porter.ir.effects import uses_in
 from porter.ir.scalars import choose, integer, number, on_host, operate
 from porter.lowering.evaluation import Body, Frame, is_expr
 from porter.lowering.expressions.iterations import iterate, trips
@@ -377,7 +378,7 @@ def _turning(
     if drawn:
         leave = ir.If(operate("not", cond), (ir.Jump("break", origin),), (), origin)
         cond, inner = number(True), (*drawn, leave, *inner)
-    if name in b.scope.counted:
+    if name in uses_in(inner).scalars:
         plain = ir.Origin(origin.span)
         b.out.emit(ir.Let(name, integer(0), plain))
         more = operate("add", ir.Local(name, WEAK_INT), integer(1))
@@ -392,7 +393,6 @@ def _while(body: Body, node: cst.While, frame: Frame) -> None:
     dead = set(names) - set(names := forget_dead(body, names, node))
     frame.arrays = carry(body, names, statements)
     settled = before_loop(body, names)
-    outer, b.scope.in_while = b.scope.in_while, True
     b.scope.loops += 1
     b.scope.turns.append(b.out.fresh("turn"))
     body.flow.frames.append(frame)
@@ -418,7 +418,6 @@ def _while(body: Body, node: cst.While, frame: Frame) -> None:
     after_loop(body, settled, node)
     for name in dead:
         body.env.pop(name, None)
-    b.scope.in_while = outer
     b.scope.loops -= 1
     for s in tests:
         b.out.emit(s)

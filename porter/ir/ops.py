@@ -61,6 +61,9 @@ COMPARE = {
     "Equal": "eq", "NotEqual": "ne",
 }  # fmt: skip
 
+#: operations that `math` has, and NumPy has not
+OF_MATH = {"erf", "erfc", "gamma", "lgamma"}
+
 #: how stores of several threads into one element combine, in any order.  `max` and `min` keep
 #: the element where the comparison with a NaN fails, as Python's; `same` promises that
 #: all store one value, `once` that there is only one

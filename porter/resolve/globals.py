@@ -22,6 +22,7 @@ CONSTANTS = {
     "infty": math.inf, "euler_gamma": 0.5772156649015329,
 }  # fmt: skip
 MODULES = {"numpy", "math", "cmath", "numpy.linalg", "numpy.fft", "builtins"}
+MODULES |= {"scipy", "scipy.special"}
 MODULES |= {"numpy.random", "numpy.lib", "numpy.lib.stride_tricks"}
 DTYPE_ALIASES = {
     "float": "float64", "int": "int64", "bool": "bool", "complex": "complex128",

@@ -68,6 +68,9 @@ SYNTAX = {
 #: Python's random numbers, which `tests/lowering/test_random.py` converts
 PYTHONS = "choice expovariate gauss normalvariate randint random randrange seed uniform"
 SYNTAX |= {f"random.{name}" for name in PYTHONS.split()}
+#: SciPy's, which `tests/end_to_end/test_special.py` converts
+SPECIAL = "erf erfc expit log_expit logit ndtr xlog1py xlogy"
+SYNTAX |= {f"scipy.special.{name}" for name in SPECIAL.split()}
 
 
 def untried(rows: Mapping[str, Row]) -> list[str]:

@@ -22,7 +22,7 @@ from porter.codegen.spell import (
     parenthesised,
 )
 from porter.dtypes.dtype import DType
-from porter.ir.ops import OPS
+from porter.ir.ops import OF_MATH, OPS
 from porter.sizes.polynomial import Apply, Data, Poly
 
 #: Python's own math, apart from the `math` that kernels see on the simulator
@@ -158,9 +158,10 @@ class HostText:
         if e.op == "pos":
             return self._text(e.args[0])
         args = ", ".join(map(self.text, e.args))
-        if weak and e.op in MATH:
+        if (weak and e.op in MATH) or e.op in OF_MATH:
             self.needs.math.add("host")
-            return f"{HOST_MATH}.{MATH[e.op]}({args})", ATOM
+            text = f"{HOST_MATH}.{MATH[e.op]}({args})"
+            return (text if e.dtype.weak else f"{self.dtype(e.dtype)}({text})"), ATOM
         self.needs.numpy = True
         return f"np.{OPS[e.op].numpy}({args})", ATOM
 

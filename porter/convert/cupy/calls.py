@@ -34,6 +34,8 @@ _OF_SEQUENCES = frozenset(
 _ARRAYS = frozenset({"a", "b", "x", "x1", "x2", "y", "v", "m", "arr", "condition", "xp", "fp",
                      "ary", "values", "weights", "A", "B", "p", "element",
                      "test_elements"})  # fmt: skip
+#: the package that has SciPy's functions for CuPy's arrays
+_CUPYX = "cupyx"
 _RESULT = {"int": "int", "bool": "bool", "scalar": "_scalar"}
 #: what reads its argument back anyway
 _READING = frozenset({"builtins.float", "builtins.int", "builtins.bool", "builtins.complex"})
@@ -56,12 +58,14 @@ class Marks:
     notes: dict[str, set[int]] = field(default_factory=dict)
     helpers: set[str] = field(default_factory=set)
     dtypes: list[frozenset[str]] = field(default_factory=list)  # those that its functions take
+    imports: set[str] = field(default_factory=set)
 
     def join(self, others: Marks) -> None:
         """What the marks of another function need of the module is needed, too."""
         for text, lines in others.notes.items():
             self.notes.setdefault(text, set()).update(lines)
         self.helpers |= others.helpers
+        self.imports |= others.imports
         self.dtypes += others.dtypes
 
 
@@ -121,6 +125,12 @@ class Calls(ABC):
             return False
         where = Dotted(full)
         library = "np" if full == "numpy.errstate" else library
+        if where.library == "scipy" and library != "cp":
+            what = f"`{self.module.brief(node)}` is given numbers of the host, no arrays"
+            raise self.places.refuse(node, "PRT806", what, "use a function of `math`")
+        if where.library == "scipy":
+            self.marks.names[node] = f"{_CUPYX}.{full}"
+            self.marks.imports.add(f"import {_CUPYX}.{full.rpartition('.')[0]}")
         if where.library == "math":
             # Python's, also where kernels run on a simulator
             self.marks.names[node] = f"{HOST_MATH}.{where.path}" if where.path else HOST_MATH
@@ -174,7 +184,7 @@ class Calls(ABC):
             self.expression(a.value)
         if isinstance(function, Method):
             self._method(node, function, given)
-        elif isinstance(function, Function) and function.full.library == "numpy":
+        elif isinstance(function, Function) and function.full.library in ("numpy", "scipy"):
             self._numpy(node, function.full, given)
         elif on_device(tuple(given)):
             name = function.name if isinstance(function, Function) else ""

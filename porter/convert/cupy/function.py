@@ -75,7 +75,10 @@ def _rewritten(
         raise refusal("PRT909", f"`{function.name}` does not compute with arrays",
                       scope.module.span(function.node.name),
                       "call the function as it is, without converting it")  # fmt: skip
-    needs = Needs(imports={"import cupy as cp"}, helpers=set(rewriting.every.helpers))
+    needs = Needs(
+        imports={"import cupy as cp", *rewriting.every.imports},
+        helpers=set(rewriting.every.helpers),
+    )
     order = [q.name for p in found.plan.parameters for q in (p.items or (p,))]
     texts = KernelTexts(found.plan.buffers, order, list(found.plan.constants), needs, target)
     returns = places.result is not None

@@ -299,7 +299,7 @@ class Places:
         if not isinstance(function, Function):
             return HOST
         library, short = function.full.library, function.full.short
-        if library == "numpy":
+        if library in ("numpy", "scipy"):
             return self._numpy(node, function.full, given)
         if library == "builtins" and short in ("abs", "tuple", "list") and len(given) == 1:
             return given[0]

@@ -9,6 +9,8 @@ from __future__ import annotations
 import sys
 import types
 from collections.abc import Callable
+from importlib import import_module
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -32,6 +34,7 @@ _OF_LISTS = frozenset(
      "column_stack", "block", "zeros", "ones", "empty", "full", "indices", "meshgrid", "select",
      "einsum", "broadcast_arrays", "ix_", "ravel_multi_index")
 )  # fmt: skip
+_SPECIAL = "cupyx.scipy.special"
 _ADDS = ("add", "multiply")
 _STORES = ("add", "subtract", "maximum", "minimum", "bitwise_and", "bitwise_or", "bitwise_xor")
 
@@ -44,6 +47,10 @@ def needed(text: str) -> bool:
 def install() -> None:
     """Let `import cupy` find NumPy's functions under CuPy's name."""
     sys.modules["cupy"] = _Package("cupy", np, "")
+    above = types.ModuleType("cupyx"), types.ModuleType("cupyx.scipy"), _Special(_SPECIAL)
+    sys.modules.update((m.__name__, m) for m in above)
+    for owner, inner in pairwise(above):
+        setattr(owner, inner.__name__.rpartition(".")[2], inner)
     if not hasattr(cuda, "as_cuda_array"):
         vars(cuda).update(as_cuda_array=_as_cuda_array, external_stream=_STREAMS.__getitem__)
         type(cuda.stream()).__int__ = _handle
@@ -75,6 +82,16 @@ class _Package(types.ModuleType):
         if isinstance(found, type) or not callable(found):
             return found
         return _function(found, full, name)
+
+
+class _Special(types.ModuleType):
+    """`cupyx.scipy.special`, with the ufuncs of SciPy, which is loaded for them."""
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(import_module("scipy.special"), name, None)
+        if not isinstance(found, np.ufunc):
+            raise AttributeError(f"module '{_SPECIAL}' has no attribute '{name}'")
+        return _Ufunc(found)
 
 
 def _function(function: Callable[..., Any], full: str, short: str) -> Callable[..., Any]:

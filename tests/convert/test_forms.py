@@ -4,20 +4,40 @@ from __future__ import annotations
 
 import json
 import os
+import runpy
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from porter.cli import main
 from porter.codegen.module.header import Form, parse
+from porter.commands.convert import run
 from porter.convert.function import convert_function
 from porter.convert.served.accepts import accepted
 from porter.diagnostics import UsageError
 from porter.inference.types import parse_signature
+from porter.options import ConvertOptions
 from porter.source.module import SourceModule
 from tests.support.shell import Shell
 
+PRICES = """import numpy as np
+
+
+def bond_prices(rates, coupon=5.0, years=2):
+    price = 100.0 / (1.0 + rates) ** years
+    for t in range(1, years + 1):
+        price = price + coupon / (1.0 + rates) ** t
+    return price
+
+
+def by_terms(rates, coupon=5.0, years=2):
+    t = np.arange(1, years + 1)
+    return (coupon / (1.0 + rates[:, None]) ** t).sum(axis=1)
+"""
 SOURCE = '''import numpy as np
 
 
@@ -190,6 +210,40 @@ def forms(text: str) -> list[str]:
     module = SourceModule("import numpy as np\n" + text, "a.py")
     made = convert_function(module.by_name["f"])
     return [made.signature, *(v.signature for v in made.variants[1:])]
+
+
+def test_counts_that_make_a_program_have_forms_for_the_values_of_calls() -> None:
+    """How often a list is repeated, and into how many parts an array is cut."""
+    text = "def f(r, years=2):\n    t = 0.0\n    for k, c in enumerate([5.0] * years):\n" \
+           "        t = t + c / (1.0 + r) ** (k + 1)\n    return t\n"  # fmt: skip
+    calls = "f(np.ones(3))\nf(np.ones(3), years=4)\n"
+    assert forms(text + calls) == ["float64[:], omitted", "float64[:], Literal[int](4)"]
+    text = "def f(x, parts=4):\n    out = np.zeros(parts)\n" \
+           "    for p, one in enumerate(np.array_split(x, parts)):\n        out[p] = one.sum()\n" \
+           "    return out\n"  # fmt: skip
+    assert forms(text) == ["float64[:], omitted"]
+    assert forms(text + "f(np.ones(9), parts=2)\n")[1] == "float64[:], Literal[int](2)"
+
+
+@pytest.mark.parametrize("target", ["loops", "ufunc", "gufunc"])
+def test_an_integer_that_is_a_length_may_have_any_value(target: str, tmp_path: Path) -> None:
+    """One whose default is 2 sizes a loop and an array: of each target there is one form."""
+    source = tmp_path / "a.py"
+    source.write_text(PRICES)
+    module = tmp_path / f"a_{target}.py"
+    compiled = "cuda" if target == "loops" else "cpu"
+    options = ConvertOptions(
+        paths=(str(source),), target=target, output=str(module), verify=False, ufunc_target=compiled
+    )
+    assert run(options) == 0
+    scope: dict[str, Any] = {}
+    exec(PRICES, scope)
+    made = runpy.run_path(str(module))
+    rates = np.linspace(0.01, 0.09, 5)
+    for name in ("bond_prices", "by_terms"):
+        for arguments in ((rates,), (rates, 4.0), (rates, 4.0, 7), (rates, 4.0, 0)):
+            found, expected = made[name](*arguments), scope[name](*arguments)
+            np.testing.assert_allclose(found, expected, rtol=1e-13)
 
 
 def test_one_form_where_one_serves() -> None:

@@ -29,6 +29,8 @@ from porter.support.parsing import literal_value
 from porter.support.reserved import given
 
 Types = tuple[ParameterType, ...]
+#: functions whose second argument says into how many parts an array is cut
+_SPLITS = m.Name("array_split") | m.Name("split") | m.Name("hsplit") | m.Name("vsplit")
 #: axes that callers choose, the likeliest first
 _AXES = (0, -1, 1)
 
@@ -153,7 +155,16 @@ class _Maker:
         whole = isinstance(default, int) and not isinstance(default, bool)
         passed = m.Arg(keyword=m.Name("axis"), value=m.Name(self.names[k]))
         is_axis = whole or (default is None and bool(m.findall(self.function.node.body, passed)))
-        return is_axis and self._keeps_default(k)
+        return is_axis and self._keeps_default(k) and not self._is_count(k)
+
+    def _is_count(self, k: int) -> bool:
+        """Whether an integer says how often a list is repeated, or how many parts there are."""
+        name = m.Name(self.names[k])
+        items = m.List() | m.Tuple()
+        repeated = m.BinaryOperation(left=items, operator=m.Multiply(), right=name)
+        swapped = m.BinaryOperation(left=name, operator=m.Multiply(), right=items)
+        parts = m.Call(func=m.Attribute(attr=_SPLITS), args=[m.DoNotCare(), m.Arg(name)])
+        return bool(m.findall(self.function.node.body, repeated | swapped | parts))
 
     def _is_factor(self, k: int) -> bool:
         """Whether an array is multiplied by `a.dot(b)` or `@`."""

@@ -334,6 +334,7 @@ class ExpressionEvaluator(Evaluator):
             if isinstance(items, tuple) and isinstance(count, int):
                 return items * count
             if isinstance(items, tuple) and is_repetition(times):
+                self.b.restarts.must_be_known(times)
                 raise self.b.refuse(
                     "PRT902", "how often a list is repeated is not known at conversion",
                     "make an array: `np.full(n, value)`, or `np.tile`",

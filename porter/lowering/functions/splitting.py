@@ -30,6 +30,8 @@ def _split(call: Call, axis: int, equal: bool) -> Value:
         inner = [call.b.sizes.resolve(call.ev.size(v, call.node)) for v in given]
         return _cut(call, array, axis, [None, *inner, None])
     count = constant_of(given)
+    if count is None:
+        call.b.restarts.must_be_known(given)
     if not isinstance(count, int) or count < 1:
         raise call.refuse(
             "PRT906",

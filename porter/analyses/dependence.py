@@ -98,6 +98,10 @@ class Pair:
     unknown: frozenset[str] = frozenset()
     known: dict[tuple[object, str], str] = field(default_factory=dict)
 
+    def copy(self) -> Pair:
+        """The same system, to be added to."""
+        return Pair(self.system.copy(), self.variant, self.unknown, dict(self.known))
+
     def row(self, poly: Poly, prime: str) -> Row:
         """A polynomial as a linear form over the variables of one of the two iterations."""
         total: Row = {}
@@ -185,6 +189,8 @@ class Pair:
 
 #: polynomials that are >= 0, or == 0 where marked
 Case = tuple[tuple[Poly, bool], ...]
+#: what a subscript may be, and what is added to one that counts from the end
+Places = list[tuple[Poly, Poly | None]]
 
 
 def _cases(cond: ir.Expr, negated: bool) -> list[Case]:
@@ -240,16 +246,14 @@ class Nest:
         The iterations agree in the loops outside of `level` and differ in that one; `extra`
         may ask for more.
         """
-        for one, two in product(_alternatives(first), _alternatives(second)):
-            for places in product(self._places(first), self._places(second)):
-                if self._solvable(first, second, (one, two), places, level, extra):
-                    return True
+        places = list(zip(self._places(first), self._places(second), strict=True))
+        for cases in product(_alternatives(first), _alternatives(second)):
+            if self._solvable(self._begun(first, second, cases, level), places, level, extra):
+                return True
         return False
 
-    def _solvable(
-        self, first: Site, second: Site, cases: Sequence[Case],
-        places: Sequence[tuple[tuple[Poly, Poly | None], ...]], level: int, extra: Extra | None,
-    ) -> bool:  # fmt: skip
+    def _begun(self, first: Site, second: Site, cases: Sequence[Case], level: int) -> Pair:
+        """The system of two accesses before their subscripts are equal."""
         pair = Pair(unknown=first.access.variant | second.access.variant)
         for r in self.around:
             pair.range(r, "")
@@ -261,14 +265,28 @@ class Nest:
                 rows = pair.system.equations if equal else pair.system.inequalities
                 rows.append(pair.row(poly, prime))
         self._order(pair, level)
-        for (one, wrap), (two, wrapped) in zip(*places, strict=True):
-            a, b = self._position(pair, one, wrap, ""), self._position(pair, two, wrapped, "'")
-            pair.system.equal(a, b)
-        if level < len(self.loops):
-            pair.spread(self.loops[level])
-        if extra is not None:
-            extra(pair)
-        return pair.system.feasible()
+        return pair
+
+    def _solvable(
+        self, pair: Pair, places: Sequence[tuple[Places, Places]], level: int, extra: Extra | None
+    ) -> bool:
+        """Whether the subscripts may be equal, the other axes for each way that one may be."""
+        if not places:
+            if level < len(self.loops):
+                pair.spread(self.loops[level])
+            if extra is not None:
+                extra(pair)
+            return pair.system.feasible()
+        ways = list(product(*places[0]))
+        for (one, wrap), (two, wrapped) in ways:
+            made = pair.copy() if len(ways) > 1 else pair
+            a, b = self._position(made, one, wrap, ""), self._position(made, two, wrapped, "'")
+            made.system.equal(a, b)
+            # what is impossible already is not tried with all that the other axes may be
+            open_ = len(ways) == 1 or len(places) == 1 or made.system.feasible()
+            if open_ and self._solvable(made, places[1:], level, extra):
+                return True
+        return False
 
     def _order(self, pair: Pair, level: int) -> None:
         """The second iteration comes after the first, `level` being the first loop to differ."""
@@ -279,11 +297,11 @@ class Nest:
             sign = 1 if r.step > 0 else -1
             pair.system.inequalities.append({r.index + "'": sign, r.index: -sign, "": -1})
 
-    def _places(self, site: Site) -> list[tuple[tuple[Poly, Poly | None], ...]]:
-        """The subscripts; one that may be negative counts from the end then."""
+    def _places(self, site: Site) -> list[Places]:
+        """For each axis what the subscript may be; a negative one counts from the end."""
         access = site.access
         shape = self.buffers[access.buffer].shape if access.buffer in self.buffers else ()
-        options: list[list[tuple[Poly, Poly | None]]] = []
+        options: list[Places] = []
         for d, p in enumerate(access.index):
             marked = _marked(p)
             if marked is None:
@@ -292,7 +310,7 @@ class Nest:
                 options.append([(marked, Poly()), (marked, shape[d])])
             else:
                 options.append([(Poly.atom(Data(None)), None)])
-        return list(product(*options))
+        return options
 
     @staticmethod
     def _position(pair: Pair, poly: Poly, wrap: Poly | None, prime: str) -> Row:

@@ -13,7 +13,7 @@ from porter.analyses.dependence import Nest, carried, sites
 from porter.dtypes.dtype import BOOL, FLOAT64, INT64
 from porter.ir.axes import Range
 from porter.sizes.affine import System
-from porter.sizes.polynomial import Poly, apply, sym
+from porter.sizes.polynomial import Data, Poly, apply, sym
 
 HERE = ir.Origin()
 #: nests per seed, and how many in a hundred answers may be more careful than isl
@@ -142,9 +142,6 @@ def store(index: Poly) -> ir.Write:
 
 def test_a_subscript_that_may_be_negative_counts_from_the_end() -> None:
     """`x[i]` for i from -n to n writes every element twice, if nothing shows i >= 0."""
-    from porter import ir
-    from porter.sizes.polynomial import Data
-
     i, n = sym("i"), sym("n", True)
     marked = Poly.atom(Data(ir.Value(i, INT64)))
     buffers = {"x": ir.Buffer("x", (n,), FLOAT64)}
@@ -158,3 +155,22 @@ def test_multiples_of_a_size_do_not_meet() -> None:
     around = (Range("m", Poly.of(2), sym("n", True)),)
     assert carried(loop(Poly(), sym("n", True), store(index)), {}, around) is None
     assert carried(loop(Poly(), sym("n", True), store(index)), {}) is not None
+
+
+def test_what_axes_may_be_is_not_tried_in_all_combinations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`x[i, a, b, c]`, all of which may count from the end for all that is known of the shape."""
+    names = [*"iabc"]
+    marked = tuple(Poly.atom(Data(ir.Value(sym(n), INT64))) for n in names)
+    buffers = {"x": ir.Buffer("x", tuple(sym(n.upper(), True) for n in names), FLOAT64)}
+    around = tuple(Range(n, Poly(), sym("n", True)) for n in "abc")
+    asked: list[System] = []
+    plain = System.feasible
+
+    def counted(system: System) -> bool:
+        asked.append(system)
+        return plain(system)
+
+    monkeypatch.setattr(System, "feasible", counted)
+    write = ir.Write("x", (), marked, ir.Const(1.0, FLOAT64), HERE)
+    assert carried(loop(Poly(), sym("n", True), write), buffers, around) is None
+    assert len(asked) < 40  # of 4 ** 4

@@ -19,8 +19,10 @@ SLOW = 0.5
 SLOWEST = 0.5
 #: bytes that the arrays of such a case may take
 MOST_EXACT = 250e6
-#: sizes from which the cost of larger ones is told
-PROBES = (300, 1200)
+#: sizes from which the cost of larger ones is told, the first that every original can afford
+PROBES = (60, 120, 300, 1200)
+#: no bytes, and no seconds, are taken to grow with a higher power of a size
+MOST_POWER = (5.0, 3.0)
 
 
 @dataclass
@@ -44,37 +46,58 @@ class Reach:
 
 
 class Growth:
-    """How the cost of the original grows along an axis, told from two small cases of each."""
+    """How the cost of the original grows along an axis, told from small cases of each.
+
+    `measure` gives the bytes and seconds of a case, None if the original raises in it.
+    """
 
     def __init__(self, measure: Callable[[CaseSpec], tuple[float, float] | None]) -> None:
         self.measure = measure
-        self.known: dict[tuple[int, tuple[str, ...]], list[tuple[float, float] | None]] = {}
+        self.known: dict[tuple[str, ...], tuple[float, float] | None] = {}
 
     def fits(self, spec: CaseSpec, seconds: float) -> bool:
         """Whether a case can be afforded in some seconds."""
+        longest = max((int(n) for n in spec.sizes), default=0)
+        tame = longest <= PROBES[-1]
+        if longest <= PROBES[0]:
+            return True
+        known: list[tuple[int, tuple[float, float]]] = []
+        for size in PROBES:
+            if len(known) > 1 and (size > longest or _bytes_at(size, known) > MOST_EXACT):
+                break
+            cost = self._at(spec, size)
+            if cost is None or (tame and not known and _if_cubic(cost, longest) <= MOST_EXACT):
+                return True
+            known.append((size, cost))
+        if _bytes_at(longest, known) > MOST_EXACT:
+            return False
+        return tame or _extrapolated(longest, known, 1) <= min(SLOWEST, seconds)
+
+    def _at(self, spec: CaseSpec, size: int) -> tuple[float, float] | None:
+        """The cost of a case whose longest axis has another size."""
         sizes = [int(n) for n in spec.sizes]
-        longest = max(sizes, default=0)
-        if longest <= PROBES[-1]:
-            return True
-        axis = sizes.index(longest)
-        key = axis, tuple("*" if k == axis else n for k, n in enumerate(spec.sizes))
-        if key not in self.known:
+        axis = sizes.index(max(sizes))
+        words = tuple(str(size) if k == axis else w for k, w in enumerate(spec.sizes))
+        if words not in self.known:
             plain = replace(spec, layout="C", form="host", event="", count=0)
-            words = [tuple(str(n) if k == axis else w for k, w in enumerate(spec.sizes))
-                     for n in PROBES]  # fmt: skip
-            self.known[key] = [self.measure(replace(plain, sizes=w)) for w in words]
-        small, large = self.known[key]
-        if small is None or large is None:
-            return True
-        size, time = (_extrapolated(a, b, longest) for a, b in zip(small, large, strict=True))
-        return size <= MOST_EXACT and time <= min(SLOWEST, seconds)
+            self.known[words] = self.measure(replace(plain, sizes=words))
+        return self.known[words]
 
 
-def _extrapolated(small: float, large: float, size: int) -> float:
-    """The cost at a size, from that at the probes, as a power of the size."""
-    low, high = PROBES
-    power = math.log(max(large, 1e-9) / max(small, 1e-9)) / math.log(high / low)
-    return float(large * (size / high) ** min(max(power, 0.0), 3.0))
+def _if_cubic(cost: tuple[float, float], size: int) -> float:
+    """The bytes at a size, from those at the first, if they grow with its cube."""
+    return cost[0] * (size / PROBES[0]) ** 3
+
+
+def _bytes_at(size: int, known: list[tuple[int, tuple[float, float]]]) -> float:
+    return _extrapolated(size, known, 0)
+
+
+def _extrapolated(size: int, known: list[tuple[int, tuple[float, float]]], k: int) -> float:
+    """A cost at a size, from those at the last two that are known, as a power of the size."""
+    (low, small), (high, large) = known[-2:]
+    power = math.log(max(large[k], 1e-9) / max(small[k], 1e-9)) / math.log(high / low)
+    return float(large[k] * (size / high) ** min(max(power, 0.0), MOST_POWER[k]))
 
 
 def effort(function: Callable[..., object], inputs: Inputs) -> tuple[float, float] | None:

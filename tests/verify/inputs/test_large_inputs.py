@@ -11,6 +11,7 @@ import pytest
 from porter.dtypes.signatures import parse_types
 from porter.verify.inputs.arguments import MOST_GIVEN, Parameter, TooLarge, build
 from porter.verify.inputs.cases import CaseSpec
+from porter.verify.inputs.large import Growth
 from tests.support.hand_edited import edited, found
 
 #: the length of each axis, the axes, the layout, and whether the arrays are too large
@@ -72,3 +73,25 @@ def test_a_call_that_never_has_memory_verifies_nothing(tmp_path: Path) -> None:
     )
     (proof,) = found(path, "simulator")
     assert not proof.verified
+
+
+@pytest.mark.parametrize(("power", "most"), [(1, 60_000), (2, 4_000), (3, 300), (4, 70)])
+def test_what_grows_too_large_is_not_tried(power: int, most: int) -> None:
+    tried: list[int] = []
+
+    def measured(spec: CaseSpec) -> tuple[float, float]:
+        longest = max(map(int, spec.sizes))
+        tried.append(longest)
+        return 8.0 * longest**power, 1e-9 * longest
+
+    growth = Growth(measured)
+    for size in (50, most, 61, 301, 777, 1201, 1543, 5000, 65_537, 1_000_000):
+        fits = growth.fits(CaseSpec(("5", str(size)), exact=True), 1.0)
+        assert fits == (8.0 * size**power <= MOST_GIVEN), size
+    # nothing was run to find that out that takes much more
+    assert 8.0 * max(tried, default=0) ** power < 8 * MOST_GIVEN
+    assert len(tried) == len(set(tried)) <= 4
+
+
+def test_an_original_that_raises_at_small_sizes_is_tried() -> None:
+    assert Growth(lambda _: None).fits(CaseSpec(("100000",), exact=True), 1.0)

@@ -24,8 +24,6 @@ IMPORTED = {
     "cuda": "numba.cuda", "njit": "numba.njit", "prange": "numba.prange",
     "config": "numba.config", "SimpleNamespace": "types.SimpleNamespace",
     "contextmanager": "contextlib.contextmanager", "threading": "threading",
-    "cp": "cupy", "builtins": "builtins", "sys": "sys", "shlex": "shlex",
-    "contextmanager": "contextlib.contextmanager",
     "cp": "cupy", "cupyx": "cupyx", "builtins": "builtins", "sys": "sys", "shlex": "shlex",
     **{n: f"numba.{n}" for n in (
         "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",

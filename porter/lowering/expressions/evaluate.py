@@ -325,13 +325,12 @@ class ExpressionEvaluator(Evaluator):
 
     def _tuples(self, node: cst.BinaryOperation, left: Value, right: Value) -> Value:
         """`shape + (n,)` and `(0,) * k`: tuples (and lists) as Python joins and repeats them."""
-        is_add = isinstance(node.operator, cst.Add)
-        if is_add and isinstance(left, tuple) and isinstance(right, tuple):
+        op = node.operator
+        if isinstance(left, tuple) and isinstance(right, tuple) and isinstance(op, cst.Add):
             return (*left, *right)
-        if isinstance(node.operator, cst.Multiply):
+        if isinstance(op, cst.Multiply):
             items, times = (left, right) if isinstance(left, tuple) else (right, left)
-            count = constant_of(times)
-            if isinstance(items, tuple) and isinstance(count, int):
+            if isinstance(items, tuple) and isinstance(count := constant_of(times), int):
                 return items * count
             if isinstance(items, tuple) and is_repetition(times):
                 self.b.restarts.must_be_known(times)

@@ -415,8 +415,9 @@ def usage_of(
         visitor.visit(telling)
     visitor.states()
     settle(uses, function.name)
-    for q in params if "numpy" in function.module.whole else ():
-        use = uses[q.name.value]
+    # a name that is ours, too, may have got another one meanwhile
+    own = list(uses.values())[: len(params)] if "numpy" in function.module.whole else ()
+    for q, use in zip(params, own, strict=False):
         use.generator = _hinted_generator(function.module, q.annotation) or use.generator
     return uses
 

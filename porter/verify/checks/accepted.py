@@ -10,7 +10,7 @@ import numpy as np
 
 from porter.dtypes.conversions import Conversions
 from porter.verify.checks.judge import Judge
-from porter.verify.engines.launches import COSTLY
+from porter.verify.engines.launches import TooCostly
 from porter.verify.evidence import CONVERTED
 from porter.verify.inputs import narrowing, variations
 from porter.verify.inputs.arguments import Inputs, Parameter
@@ -52,7 +52,7 @@ def _one(judge: Judge, spec: CaseSpec, label: str, inputs: Inputs, may_refuse: b
     if expected.error is not None and arithmetic(expected.error):
         return
     actual = judge.converted(spec, inputs)
-    if isinstance(actual.error, COSTLY):
+    if isinstance(actual.error, TooCostly):
         return
     if may_refuse and expected.error is None and isinstance(actual.error, TypeError):
         judge.tally.counts["stricter"] += 1

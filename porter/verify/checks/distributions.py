@@ -22,7 +22,7 @@ import numpy as np
 from porter.verify.checks.drawing import Drawing
 from porter.verify.checks.subject import MismatchFound, Subject
 from porter.verify.checks.tally import Settings, Tally
-from porter.verify.engines.launches import COSTLY
+from porter.verify.engines.launches import TooCostly
 from porter.verify.evidence import Mismatch
 from porter.verify.inputs.arguments import Inputs
 from porter.verify.inputs.cases import CaseSpec
@@ -138,7 +138,7 @@ def _one(judge: Caller, variant: int) -> None:
             continue
         cost, error = _cost(judge, spec, inputs, again=chosen is None)
         patience = SECONDS * (2 if chosen is None else 1)
-        if slow * (USUAL + RUNS) + cost * FEWEST > patience or isinstance(error, COSTLY):
+        if slow * (USUAL + RUNS) + cost * FEWEST > patience or isinstance(error, TooCostly):
             said = "it takes too long here"
             break
         chosen = spec, inputs, cost

@@ -18,7 +18,7 @@ from porter.verify.checks.drawing import Drawing
 from porter.verify.checks.subject import MismatchFound, Version
 from porter.verify.checks.tally import MOST_WORK, Settings, Tally
 from porter.verify.checks.trials import Taken, search, variables
-from porter.verify.engines.launches import COSTLY, LAUNCHES
+from porter.verify.engines.launches import LAUNCHES, TooCostly
 from porter.verify.evidence import Mismatch
 from porter.verify.inputs import large, narrowing, variations
 from porter.verify.inputs.arguments import Inputs
@@ -29,6 +29,8 @@ from porter.verify.oracle.zeros import Zeros, chosen, zeros_met
 
 #: seconds that the original gets for inputs that it may take
 SHORT_PATIENCE = 0.2
+#: bytes of arguments beyond which a module may have no memory for what it makes of them
+MUCH = 2e6
 
 
 class Judge:
@@ -91,7 +93,11 @@ class Judge:
         LAUNCHES.allow(self._work(spec))
         if self.subject.record.draws and seed is None:
             seed = self.settings.seed
-        return calls.converted(version.function, inputs, streams=streams, own=own, seed=seed)
+        outcome = calls.converted(version.function, inputs, streams=streams, own=own, seed=seed)
+        if isinstance(outcome.error, MemoryError) and inputs.nbytes > MUCH:
+            # it says nothing about the results, only that this machine has no room for them
+            outcome.error = TooCostly(str(outcome.error))
+        return outcome
 
     def _work(self, spec: CaseSpec) -> float:
         """What a case may take of the engine; inf unless it has the module's own blocks."""
@@ -122,7 +128,7 @@ class Judge:
         streams = (cuda.stream(), cuda.stream()) if takes else (None, None)
         LAUNCHES.allow(self._work(spec))
         actual, wrong = repeated.second(version.function, inputs, other, streams, own)
-        if isinstance(actual.error, COSTLY):
+        if isinstance(actual.error, TooCostly):
             return None
         return wrong or repeated.on_second_call(self.differ(other, expected, actual))
 

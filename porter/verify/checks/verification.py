@@ -16,7 +16,7 @@ from porter.verify.checks.judge import Judge
 from porter.verify.checks.subject import MismatchFound, Subject, Version
 from porter.verify.checks.tally import Settings, Tally
 from porter.verify.checks.trials import Taken
-from porter.verify.engines.launches import COSTLY, LAUNCHES, LaunchError
+from porter.verify.engines.launches import LAUNCHES, LaunchError, TooCostly
 from porter.verify.engines.scheduler import from_kernel
 from porter.verify.evidence import Mismatch
 from porter.verify.inputs import large, narrowing, variations
@@ -49,6 +49,8 @@ from porter.verify.oracle.judging import (
 SLOW = 0.1
 #: seconds that must be left for the first large case
 ROOM = 1.0
+#: seconds for a smaller input of the same difference
+SHRINKING = 2.0
 #: the share of cases that may be refused for their sizes
 MOST_REFUSED = 0.5
 
@@ -266,7 +268,7 @@ class Verification:
         if unchecked or arithmetic(error) or type(error) is NameError:
             return False
         actual = self.judge.converted(spec, inputs)
-        if isinstance(actual.error, COSTLY):
+        if isinstance(actual.error, TooCostly):
             return False
         if actual.error is None:
             if isinstance(error, UnboundLocalError) and not inputs.smallest:
@@ -300,7 +302,7 @@ class Verification:
         before = LAUNCHES.count
         self.tally.worst.case = spec.number
         actual = self.judge.converted(spec, inputs)
-        if isinstance(actual.error, COSTLY):
+        if isinstance(actual.error, TooCostly):
             self._cheaper(spec)
             return True
         fixed = refuses_fixed(spec, inputs.form, actual.error)
@@ -394,15 +396,17 @@ class Verification:
     def _again(self, spec: CaseSpec, inputs: Inputs) -> MismatchFound | None:
         """The difference on an input, if there is one and the time suffices to find it."""
         self.drawing.order(spec.number)
+        begun = time.monotonic()
         try:
-            with calls.time_limit(2.0):
+            with calls.time_limit(SHRINKING):
                 expected = self.judge.original(inputs, spec)
                 if expected is not None and expected.error is None:
                     self._values(spec, inputs, [], expected)
                 elif expected is not None and expected.error is not None:
                     self._exceptions(spec, inputs, expected.error)
         except MismatchFound as found:
-            return found
+            # where the time was over, the call was ended by that
+            return found if time.monotonic() - begun < SHRINKING else None
         except calls.TooLong:
             return None
         return None

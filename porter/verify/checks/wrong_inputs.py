@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from porter.verify.checks.judge import Judge
 from porter.verify.checks.ranks import ranked
-from porter.verify.engines.launches import COSTLY, LaunchError
+from porter.verify.engines.launches import LaunchError, TooCostly
 from porter.verify.engines.scheduler import from_kernel
 from porter.verify.inputs import narrowing, variations
 from porter.verify.inputs.arguments import Inputs, Parameter
@@ -45,7 +45,7 @@ def _one(
     if expected.error is not None and arithmetic(expected.error):
         return
     actual = judge.converted(spec, inputs)
-    if isinstance(actual.error, COSTLY):
+    if isinstance(actual.error, TooCostly):
         return  # a kernel that no case of the table launches was not compiled
     if inside and isinstance(actual.error, IndexError) and expected.error is None:
         text = f"{label}: raises {described(actual.error, actual.line)}; the original returns"

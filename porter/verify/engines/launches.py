@@ -27,10 +27,6 @@ class TooCostly(Exception):
     """A launch would simulate more than the case may."""
 
 
-#: what says that a call is too much for this machine, and nothing about its results
-COSTLY = (TooCostly, MemoryError)
-
-
 class Launches:
     """Which kernels were launched with which argument types, each combination once."""
 

@@ -113,6 +113,11 @@ class Inputs:
                 made[argument.name] = (convert or host)(argument)
         return list(made.values())
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all arrays."""
+        return sum(getattr(a.value, "nbytes", 0) for a in self.arguments)
+
     def counts_few(self, most: int) -> bool:
         """Whether an integer is so small that what it counts may be broadcast."""
         values = (a.value for a in self.arguments)

@@ -135,5 +135,4 @@ def bytes_of(function: Callable[..., object], inputs: Inputs) -> float | None:
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    given = sum(getattr(a.value, "nbytes", 0) for a in inputs.arguments)
-    return None if outcome.error or outcome.seconds > SLOW else float(peak + given)
+    return None if outcome.error or outcome.seconds > SLOW else float(peak + inputs.nbytes)

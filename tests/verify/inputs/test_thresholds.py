@@ -95,8 +95,8 @@ WRONG = [
 #: each has a path of its own for larger arrays, which is right
 RIGHT = [
     "out[i, j] = x[i, 0] + x[i, j] * T(2.0) if x.shape[0] > 1000 else x[i, j] * T(2.0) + x[i, 0]",
-    "if j < 512:\n                out[i, j] = x[i, j] * T(2.0) + x[i, 0]\n            else:\n"
-    "                out[i, j] = x[i, 0] + T(2.0) * x[i, j]",
+    "if j < 512:\n        out[i, j] = x[i, j] * T(2.0) + x[i, 0]\n    else:\n"
+    "        out[i, j] = x[i, 0] + T(2.0) * x[i, j]",
     "out[i, j] = x[i, j] * T(2.0) + x[i, j // 4096 * 0]",
 ]
 MATRIX = '(x: "float64[:, :]"):\n    return x * 2.0 + x[:, :1]'

@@ -42,6 +42,7 @@ def integers(body: str, signature: str = X) -> str:
         ("return 1 / (1.5 + (-x) * 0.5)", "x: exact(1, 1, 1)+i"),
         ("return np.cos(-x * 0.5) + 2.0 / x", "x: exact(1, 1, 1)+i"),
         ("return np.exp(-x)", "x: exact(1, 1, 1)"),
+        ("return np.polyval([0.5, -1.0], x)", "x: exact(1, 1, 1)+iub"),
         ("return (-x) * 0.5 + (x - x)", ""),
         # narrow integers, as long as NumPy computes them in float64, or they do not wrap before
         ("return (x * x + x) * 0.5", "x: exact(2, 2, 2)+iu"),

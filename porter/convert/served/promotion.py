@@ -196,8 +196,9 @@ def _rule(
     if exact is None or not chosen:
         return (), Integers("wide")
     if exact.needs:
-        factor = max(c for c, _, _ in exact.needs)
-        own = max((c for c, _, summed in exact.needs if not summed), default=1)
+        # `0 * x` has no bound
+        factor = max([1, *(c for c, _, _ in exact.needs)])
+        own = max([1, *(c for c, _, summed in exact.needs if not summed)])
         power = max(d for _, d, _ in exact.needs)
         if factor * 2**power > LARGEST:
             return (), Integers("wide")

@@ -271,7 +271,7 @@ def test_what_is_forgotten_is_found(
     assert found.failed and said in found.why, found.why
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_loops_over_elements_have_kernels(tmp_path: Path) -> None:
     made = convert(tmp_path, LOOPS)
     assert [f.status for f in made.functions] == ["converted"] * 2, made.functions

@@ -442,7 +442,11 @@ def programs(statement: str) -> list[str]:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("statement", ALL)
+@pytest.mark.parametrize(
+    "statement",
+    # one in two always
+    [pytest.param(s, marks=[pytest.mark.long] if k % 2 else []) for k, s in enumerate(ALL)],
+)
 def test_a_statement_is_converted_or_refused(statement: str) -> None:
     tried = 0
     for text in programs(statement):

@@ -34,7 +34,14 @@ def full_name(name: str) -> str:
     return f"ndarray{name}" if name.startswith(".") else f"numpy.{name}"
 
 
-@pytest.mark.parametrize("name", [n for n, r in TABLE.items() if r.status != "refused"])
+@pytest.mark.parametrize(
+    "name",
+    # one in two always
+    [
+        pytest.param(n, marks=[pytest.mark.long] if k % 2 else [])
+        for k, n in enumerate(n for n, r in TABLE.items() if r.status != "refused")
+    ],
+)
 def test_every_form_does_what_numpy_does(name: str) -> None:
     for trial in trials({name: TABLE[name]}):
         assert (trial.label, differs(trial, on_machine(trial), quick=True)) == (trial.label, "")

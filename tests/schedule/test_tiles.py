@@ -130,7 +130,7 @@ def test_an_extreme_of_floats_has_no_index_of_floats(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("engine", ["simulator", pytest.param("emulator", marks=pytest.mark.long)])
-@pytest.mark.parametrize("kind", ["large", "split"])
+@pytest.mark.parametrize("kind", ["large", pytest.param("split", marks=pytest.mark.long)])
 @pytest.mark.parametrize("count", [1, pytest.param(9, marks=pytest.mark.long)])
 def test_sizes_at_the_borders_of_tiles(engine: str, kind: str, count: int) -> None:
     done = subprocess.run(

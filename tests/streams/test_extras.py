@@ -99,6 +99,7 @@ def test_a_bad_argument_says_which_command_converts_it(source: Shell) -> None:
     assert said[0].endswith('--signature "float64[:, :], int64"`')
 
 
+@pytest.mark.long
 def test_elementwise_kernels_are_launched_for_all_elements(source: Shell) -> None:
     assert source.convert("f.py", "--launch", "forall", verify=True) == 0
     text = (source.folder / "f_cuda.py").read_text()

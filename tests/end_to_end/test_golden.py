@@ -151,7 +151,7 @@ def test_kernels_use_the_users_names_and_no_builtin_is_hidden(path: Path) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "path",
-    # the file that made them verified them: one in four always, the others with -m long
+    # conversion verified them as well: one in four here, the others with -m long
     [pytest.param(p, marks=[pytest.mark.long] if k % 4 else []) for k, p in enumerate(MODULES)],
     ids=named(MODULES),
 )

@@ -103,11 +103,12 @@ def of_npbench(checkout: Path) -> Iterator[Task]:
         yield Task(p.name, p.source, p.info["func_name"], npbench=p.name)
 
 
-def sizes_of(
-    module: Path, function: str, shapes: dict[str, list[int]], numbers: dict[str, int]
-) -> str:
-    """The sizes of a call by the names of the module's header."""
-    found = dict(numbers)
+def sizes_of(module: Path, function: str, values: list[list[int] | int | None]) -> str:
+    """The sizes of a call by the names of the module's header.
+
+    `values` has an array's shape, an integer, or None for each argument.
+    """
+    found: dict[str, int] = {}
     line = next(
         (
             x
@@ -116,9 +117,14 @@ def sizes_of(
         ),
         "",
     )
-    for array, dims in _SHAPE.findall(line.partition(f"{function}:")[2]):
-        for text, n in zip(dims.split(", "), shapes.get(array, ()), strict=False):
-            match = _DIM.match(text.strip())
+    parameters = _SHAPE.findall(line.partition(f"{function}:")[2])
+    for (name, dims), value in zip(parameters, values, strict=False):
+        if isinstance(value, int):
+            found[name] = value
+            continue
+        for axis, (text, n) in enumerate(zip(dims.split(", "), value or (), strict=False)):
+            # the counts call an extent that the header has no name for by the array's
+            match = _DIM.match(f"{name}_{axis}" if text == "*" else text)
             if match and match[1] not in found:
                 shift = int(match[3] or 0) * (-1 if match[2] == "-" else 1)
                 found[match[1]] = n - shift
@@ -148,7 +154,7 @@ def measured(task: Task, options: argparse.Namespace, folder: Path) -> Row:
     if not module.exists():
         return Row(task.name, why=refusal(out, said))
     if answer:
-        sizes = sizes_of(module, task.function, answer["shapes"], answer["numbers"])
+        sizes = sizes_of(module, task.function, answer["values"])
     command = [sys.executable, "-m", "porter", "bench", str(module), "-f", task.function]
     command += ["--size", sizes, "--output-format", "json"]
     command += ["--seconds", str(options.seconds / 12)]

@@ -3,7 +3,8 @@
     python performance_child.py REQUEST
 
 Arrays of those sizes may not fit into memory: each extent is taken as a linear function of the
-parameters, which the small sizes `S` and one more of each parameter tell.
+parameters, which the small sizes `S` and one more of each parameter tell.  Where the initializer
+computes integers, it makes the arrays of those sizes.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ def main() -> int:
     request = json.loads(Path(sys.argv[1]).read_text())
     small, paper = (request["info"]["parameters"][k] for k in ("S", "paper"))
     first = made(request, small)
+    if any(type(v) is int and k not in paper for k, v in first.items()):
+        first, small = made(request, paper), paper
     shapes = {k: list(v.shape) for k, v in first.items() if isinstance(v, np.ndarray)}
     base = {k: list(v) for k, v in shapes.items()}
     for name, value in small.items():
@@ -41,12 +44,8 @@ def main() -> int:
         for k, dims in shapes.items():
             for d, n in enumerate(base[k]):
                 dims[d] += (more[k].shape[d] - n) * (paper[name] - value)
-    numbers = {k: v for k, v in paper.items() if type(v) is int and k in first}
-    found = {
-        "signature": ", ".join(map(type_of, first.values())),
-        "shapes": shapes,
-        "numbers": numbers,
-    }
+    values = [shapes.get(k, paper.get(k) if type(v) is int else None) for k, v in first.items()]
+    found = {"signature": ", ".join(map(type_of, first.values())), "values": values}
     print(json.dumps(found))
     return 0
 

@@ -44,7 +44,7 @@ def main() -> int:
         for k, dims in shapes.items():
             for d, n in enumerate(base[k]):
                 dims[d] += (more[k].shape[d] - n) * (paper[name] - value)
-    values = [shapes.get(k, paper.get(k) if type(v) is int else None) for k, v in first.items()]
+    values = [shapes.get(k, paper.get(k, v) if type(v) is int else None) for k, v in first.items()]
     found = {"signature": ", ".join(map(type_of, first.values())), "values": values}
     print(json.dumps(found))
     return 0

@@ -147,8 +147,9 @@ def install() -> None:
     sim_kernel.FakeCUDAKernel.__call__ = _call
     kernelapi.FakeCUDAShared = _Shared
     kernelapi.FakeCUDALocal.array = _local_array
-    # as on a GPU, the same one each time: arrays are kept by it
+    # as on a GPU, the same one each time, which cannot be hashed: arrays are kept by it
     context = devices.get_context()
+    type(context).__hash__ = None  # type: ignore[assignment]
     cuda.current_context = lambda devnum=None: context
     devicearray.device_array = _device_array
     cuda.device_array = _device_array

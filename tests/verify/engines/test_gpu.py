@@ -41,8 +41,9 @@ CLEAN = "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n"
 def verify(
     *args: str, stand_in: bool = True, path: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
-    folders = [str(STAND_IN)] if stand_in else []
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([*folders, str(ROOT)])}
+    given = filter(None, [os.environ.get("PYTHONPATH")])
+    folders = [*([str(STAND_IN)] if stand_in else []), str(ROOT), *given]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(folders)}
     if path is not None:
         environment["PATH"] = f"{path}{os.pathsep}{environment['PATH']}"
     command = [sys.executable, "-m", "porter", "verify", "--on", "gpu", *args]

@@ -15,7 +15,7 @@ from porter.schedule.schedules.elementwise import Elementwise
 from porter.schedule.schedules.private import Private
 from porter.schedule.schedules.rows import Rows
 from porter.schedule.schedules.scan import ScanLine, ScanLines
-from porter.schedule.schedules.tile import LARGE_TILE, SPLIT_TILE, Tile
+from porter.schedule.schedules.tile import LARGE_TILES, SPLIT_TILE, Tile
 from porter.schedule.schedules.total import Total
 
 #: the last one matches every store
@@ -25,7 +25,7 @@ SCHEDULES: list[Schedule] = [
     Total(),
     Drawn(),
     Tile(),
-    LARGE_TILE,
+    *LARGE_TILES,
     SPLIT_TILE,
     Columns(),
     Rows(),

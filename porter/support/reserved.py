@@ -30,7 +30,8 @@ IMPORTED = {
         "float16", "float32", "float64", "complex64", "complex128", "boolean", "types")},
 }  # fmt: skip
 CONSTANTS = {
-    "THREADS", "BLOCK_X", "TILE", "PADDED", "EACH", "WIDE", "LARGE", "MAX_BLOCKS",
+    "THREADS", "BLOCK_X", "TILE", "PADDED", "EACH", "WIDE", "LARGE",
+    "EACH_LARGE", "WIDE_LARGE", "MAX_BLOCKS",
     "MOST_PARTIALS", "MOST_STATES", "LONG", "SOURCE", "FIXED", "PARTS", "GRAIN", "COLUMNS",
     "DRAWING", "STORING", "WARP", "SHORT", "STREAMS", "CHUNK_BYTES",
     "WORKSPACE_BYTES", "_KEPT",
@@ -53,8 +54,8 @@ HELPERS = {
     "on_device",
     "_leading", "_collapsed", "_plain", "_plain_items", "_rank", "_kind", "_scalars", "_listed",
     "_refuse_wrapper", "_one_dtype", "_command", "_type_of", "_float64", "_complex128", "_grid",
-    "_is_large",
-    "_parts", "_columns", "_few_columns", "_is_short", "_is_deep", "_wide", "_of_int64", "_splits",
+    "_is_large", "_is_medium",
+    "_parts", "_columns", "_few_columns", "_is_short", "_wide", "_of_int64", "_splits",
     "_contiguous", "_own", "_own_part", "_on_stream", "_numba_stream", "_scalar", "_given_back",
     "_stored_back", "_timed", "_repeat", "_milliseconds", "_moved_there", "_in_chunks",
     "_whole_on_device", "_pipelined", "_aligned", "_blockwise_overlap", "_map_overlap", "_states",

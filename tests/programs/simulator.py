@@ -24,7 +24,16 @@ from tests.programs.check import Outcome
 from tests.programs.excused import verdict
 from tests.programs.strategy import Program
 
-SMALL = {"THREADS": 32, "TILE": 4, "BLOCK_X": 4, "EACH": 2, "LARGE": 5, "LONG": 2, "SHORT": 3}
+SMALL = {
+    "THREADS": 32,
+    "TILE": 4,
+    "BLOCK_X": 4,
+    "EACH": 2,
+    "EACH_LARGE": 3,
+    "LARGE": 5,
+    "LONG": 2,
+    "SHORT": 3,
+}
 
 
 @cache

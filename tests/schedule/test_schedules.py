@@ -32,6 +32,7 @@ FUNCTIONS = {
     "total": ("def f(x):\n    return x.sum()\n", "float64[:]"),
     "tile": ("def f(x, y):\n    return x @ y\n", "float64[:, :], float64[:, :]"),
     "large_tile": ("def f(x, y):\n    return x @ y\n", "float64[:, :], float64[:, :]"),
+    "wide_tile": ("def f(x, y):\n    return x @ y\n", "complex128[:, :], complex128[:, :]"),
     "split_tile": ("def f(x, y):\n    return x @ y\n", "float64[:, :], float64[:, :]"),
     "scan": ("def f(x):\n    return np.cumsum(x, axis=1)\n", "float64[:, :]"),
     "line": ("def f(x):\n    return np.cumsum(x)\n", "float64[:]"),

@@ -20,11 +20,12 @@ from tests.programs.strategy import Parameter, Program
 
 #: rows, columns and terms: each size meets others in each place
 EDGES = {
-    "emulator": (0, 1, 15, 16, 17, 63, 64, 65, 199),
-    "simulator": (0, 1, 3, 4, 5, 7, 8, 9, 31),
+    "emulator": (0, 1, 16, 17, 64, 65, 128, 129, 199),
+    "simulator": (0, 1, 4, 5, 8, 9, 12, 13, 31),
 }
-OWN = {"TILE": 16, "EACH": 4}
-SMALL = {"TILE": 4, "EACH": 2, "THREADS": 8, "BLOCK_X": 4, "MOST_PARTIALS": 3}
+OWN = {"TILE": 16, "EACH": 4, "EACH_LARGE": 8}
+SMALL = {"TILE": 4, "EACH": 2, "EACH_LARGE": 3, "THREADS": 8, "BLOCK_X": 4,
+         "MOST_PARTIALS": 3}  # fmt: skip
 #: which kernels run: large tiles, or those of parts, for products of any size
 KINDS = {"large": {"LARGE": 1}, "split": {"LONG": 0}}
 REAL, ALL = (

@@ -18,7 +18,8 @@ from tests.streams.recorder import RECORDER, install
 
 ROWS = (0, 1, 2, 5, 13)
 #: few threads, which the simulator has to run
-SMALL = {"THREADS": 4, "BLOCK_X": 4, "TILE": 4, "PADDED": 5, "EACH": 2, "WIDE": 8}
+SMALL = {"THREADS": 4, "BLOCK_X": 4, "TILE": 4, "PADDED": 5, "EACH": 2, "WIDE": 8,
+         "EACH_LARGE": 3, "WIDE_LARGE": 12}  # fmt: skip
 
 
 def arguments(rng: np.random.Generator, n: int) -> Iterator[tuple[str, tuple[Any, ...]]]:

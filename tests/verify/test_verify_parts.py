@@ -495,9 +495,9 @@ def test_cases_of_compiled_kernels_cross_their_own_blocks() -> None:
     assert len({s.many for s, _ in chosen}) == 2
     assert table[2] == specs(24)[2]  # no block is in its sizes
     # more rows than the large tiles of a cut grid have: kernels with tiles go round
-    large = {"TILE": 16, "EACH": 4, "LARGE": 1}
+    large = {"TILE": 16, "EACH": 4, "EACH_LARGE": 8, "LARGE": 1}
     rows = [choose_sizes(["n", "m"], s, large, {})["n"] for s in table if s.many and s.choice("L")]
-    assert max(rows) > 3 * 64
+    assert max(rows) > 3 * 128
 
 
 def test_every_signature_has_a_case_where_the_table_has_none() -> None:

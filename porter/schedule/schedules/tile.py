@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from porter import ir
 from porter.analyses.contractions import contraction, is_fast, vanishes
 from porter.analyses.reductions import can_share, reductions
-from porter.ir.walk import rewrite, walk
+from porter.ir.walk import children, rewrite, walk
 from porter.schedule.base import Alternative, Grid, Kernel, KernelWriters, Schedule
 from porter.schedule.domains import loop
 from porter.schedule.schedules.columns import finish_slots, partial_of
@@ -17,8 +17,11 @@ from porter.schedule.steps import comment, element
 from porter.schedule.writing import KernelWriter, Lines
 from porter.sizes.polynomial import Poly
 
-#: bytes of shared memory that a block has on every GPU; elements of an operand's large tile
-SHARED, LARGE_ELEMENTS = 48 * 1024, 64 * 17
+#: bytes of shared memory that a block has on every GPU; elements of a row of threads' tiles
+SHARED, TILE_ELEMENTS = 48 * 1024, 16 * 17
+#: operations that are an instruction or two, and how many of them the term of a large tile has at
+#: most: its text is repeated for each element of a thread
+CHEAP, MOST_OPERATIONS = frozenset({"add", "sub", "mul", "neg", "abs", "maximum", "minimum"}), 4
 
 
 class Tile(Schedule):
@@ -37,17 +40,19 @@ class Tile(Schedule):
         return bool(_factors(s))
 
     def alternatives(self, kernel: Kernel) -> tuple[Alternative, ...]:
-        """Large tiles for large results."""
+        """Large tiles for large results, and wide ones for those of a size between."""
         (fold,) = kernel.folds
-        if fold.store is None or not LARGE_TILE.matches(fold.store, {}):
+        store = fold.store
+        known = [] if store is None else [t for t in LARGE_TILES if t.matches(store, {})]
+        if store is None or not known:
             return ()
         *batch, rows, columns = (a.extent for a in kernel.axes)
-        large = replace(kernel, schedule=LARGE_TILE)
+        large = replace(kernel, schedule=known[0])
         found = Alternative(large, "_is_large", (rows, columns, *batch))
-        if not SPLIT_TILE.matches(fold.store, {}):
+        if not SPLIT_TILE.matches(store, {}):
             return (found,)
         split = replace(kernel, schedule=SPLIT_TILE)
-        return found, Alternative(split, "_is_deep", _sizes(kernel))
+        return found, Alternative(split, "_is_medium", _sizes(kernel))
 
     def launches(self, kernel: Kernel) -> tuple[Grid, ...]:
         """A block for each tile; a leading axis along z."""
@@ -99,31 +104,59 @@ class Tile(Schedule):
         }  # fmt: skip
 
 
-class LargeTile(Tile):
+class WideTile(Tile):
     """A thread for EACH rows and EACH columns: it uses EACH times what it reads of a tile."""
 
-    name = "large_tile"
-    word = "tiled_large"
-    summary = "large tiles in shared memory, several elements a thread"
+    name = "wide_tile"
+    word = "tiled_wide"
+    summary = "wide tiles in shared memory, several elements a thread"
     edge = "WIDE"
     words = (*Tile.words, "r", "c", "results")
+    #: the constant of the rows and columns of a thread, and its value
+    each: ClassVar[tuple[str, int]] = ("EACH", 4)
 
     def matches(self, s: ir.Write | ir.Stage, buffers: Mapping[str, ir.Buffer]) -> bool:
         """A contraction whose operands have room in shared memory."""
         sizes = [e.dtype.itemsize for e in _factors(s)]
-        return bool(sizes) and sum(sizes) * LARGE_ELEMENTS <= SHARED
+        return bool(sizes) and sum(sizes) * self.each[1] * TILE_ELEMENTS <= SHARED
 
     def alternatives(self, kernel: Kernel) -> tuple[Alternative, ...]:
         """It is the one of others."""
         return ()
 
+    def tiles(self, kernel: Kernel, w: KernelWriter, *, stored: bool) -> dict[str, object]:
+        """Those of a tile, with the constants of this one."""
+        found = super().tiles(kernel, w, stored=stored)
+        return found | {"each": self.each[0], "wide": self.edge}
 
-class SplitTile(LargeTile):
+
+class LargeTile(WideTile):
+    """The same with twice the rows and columns, whose sums have room in a thread's registers."""
+
+    name = "large_tile"
+    word = "tiled_large"
+    summary = "large tiles in shared memory, many elements a thread"
+    edge = "WIDE_LARGE"
+    each = ("EACH_LARGE", 8)
+
+    def matches(self, s: ir.Write | ir.Stage, buffers: Mapping[str, ir.Buffer]) -> bool:
+        """A contraction of real numbers whose term is short."""
+        factors = _factors(s)
+        if not isinstance(s, ir.Write) or not super().matches(s, buffers):
+            return False
+        (r,) = reductions(s.body)
+        between = list(_between(r.body, factors))
+        return r.dtype.kind in "iuf" and (
+            len(between) <= MOST_OPERATIONS and all(op in CHEAP for op in between)
+        )
+
+
+class SplitTile(WideTile):
     """Blocks share the terms, too: small results of long sums would have few blocks."""
 
     name = "split_tile"
     word = "tiled_split"
-    summary = "large tiles of parts of the terms, then the parts"
+    summary = "wide tiles of parts of the terms, then the parts"
 
     def matches(self, s: ir.Write | ir.Stage, buffers: Mapping[str, ir.Buffer]) -> bool:
         """One matrix, whose elements are numbered together."""
@@ -157,7 +190,9 @@ class SplitTile(LargeTile):
         return slots | finish_slots(kernel, {total: partial_of(partial, r)}, writers)
 
 
-LARGE_TILE, SPLIT_TILE = LargeTile(), SplitTile()
+#: the best first
+LARGE_TILES = (LargeTile(), WideTile())
+SPLIT_TILE = SplitTile()
 
 
 def _sizes(kernel: Kernel) -> tuple[Poly, ...]:
@@ -173,6 +208,16 @@ def _factors(s: ir.Write | ir.Stage) -> list[ir.Expr]:
     found = reductions(s.body)
     lefts, rights = (contraction(s, found[0]) if len(found) == 1 else None) or ([], [])
     return [*lefts, *rights]
+
+
+def _between(e: ir.Expr, factors: list[ir.Expr]) -> Iterator[str]:
+    """The operations of a term outside of its factors."""
+    if e in factors:
+        return
+    if isinstance(e, ir.Op):
+        yield e.op
+    for child in children(e):
+        yield from _between(child, factors)
 
 
 @dataclass

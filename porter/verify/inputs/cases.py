@@ -15,12 +15,12 @@ T = TypeVar("T")
 #: what stands in for these constants of a module in most cases: the simulator is fast then,
 #: and a grid with few blocks makes grid-stride loops go round
 SMALL_BLOCKS = {
-    "THREADS": 8, "TILE": 4, "BLOCK_X": 4, "EACH": 2,
+    "THREADS": 8, "TILE": 4, "BLOCK_X": 4, "EACH": 2, "EACH_LARGE": 3,
     "MOST_PARTIALS": 3, "MAX_BLOCKS": 3, "MOST_STATES": 24,
 }  # fmt: skip
 #: what stands in for them in cases with more blocks than a block has threads
 MANY_BLOCKS = {
-    "THREADS": 4, "TILE": 2, "BLOCK_X": 2, "EACH": 2,
+    "THREADS": 4, "TILE": 2, "BLOCK_X": 2, "EACH": 2, "EACH_LARGE": 3,
     "MOST_PARTIALS": 16, "MAX_BLOCKS": 40, "MOST_STATES": 64,
 }  # fmt: skip
 #: those of them that limit a grid: a kernel whose grid is cut loops over the rest
@@ -253,7 +253,8 @@ def choose_sizes(
     """A size for every symbolic dimension, at most `MOST_POINTS` grid points together."""
     block = blocks.get(spec.block) or blocks.get("BLOCK_X") or SMALL_BLOCKS[spec.block]
     if spec.block == "TILE" and not blocks.keys().isdisjoint(CHOICES):
-        block *= blocks.get("EACH", 1)  # the edge of the large tiles
+        # the edge of the wide or the large tiles
+        block *= max(blocks.get(name, 1) for name in ("EACH", "EACH_LARGE"))
     chosen = {
         name: max(extent(spec.sizes[k % len(spec.sizes)], block), least.get(name, 0))
         for k, name in enumerate(names)

@@ -144,6 +144,12 @@ def test_large_ones_and_many_are_not_kept(names: dict[str, Any]) -> None:
     workspace = names["_workspace"]
     large = workspace("a", (1 << 17) + 1, np.float64, 0)
     assert workspace("a", (1 << 17) + 1, np.float64, 0) is not large
+    half = (1 << 16) + 1
+    first, second = (workspace(name, half, np.float64, 0) for name in "bc")
+    # together they are too large: the one that was used longest ago is gone
+    assert workspace("c", half, np.float64, 0) is second
+    assert workspace("b", half, np.float64, 0) is not first
+    assert workspace("c", half, np.float64, 0) is not second
     kept = [workspace("a", n, np.int8, 0) for n in range(32)]
     assert workspace("a", 0, np.int8, 0) is kept[0]
     workspace("a", 32, np.int8, 0)

@@ -18,8 +18,7 @@
 # porter: assumed csr_matvec: indptr is a 1-D array of int64
 # porter: assumed csr_matvec: x is a 1-D array of float64
 # porter: converts csr_matvec: x: integers and bools become float64 (a pass over the array)
-# porter: verified csr_matvec: simulator 24 cases; emulator 28 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:033e4b218b4ef07d769f2f0bf356a56178062eb68bce3745b5ca18c20d21bb0c
+# porter: output sha256:f5af91d5a252ed22cdec14609565680ed786fb0bdcdad52e8da109a61c773d41
 
 """CUDA kernels for the NumPy functions of csr_matvec.py."""
 
@@ -31,7 +30,7 @@ import numpy as np
 from numba import cuda
 
 THREADS = 256  # threads of a block; a power of two
-WORKSPACE_BYTES = 1048576  # largest array that is kept from call to call
+WORKSPACE_BYTES = 67108864  # most bytes that are kept from call to call
 _KEPT = threading.local()  # arrays for the next call of each thread
 SOURCE = "csr_matvec.py"  # what is converted
 FIXED = {"csr_matvec": ()}  # arguments whose values the kernels are made for
@@ -273,13 +272,14 @@ def _workspace(name, shape, dtype, stream, zero=False):
     On another stream or device a call has arrays of its own. Large ones are not kept.
     """
     kept = vars(_KEPT).setdefault("arrays", {})
-    key = name, shape, np.dtype(dtype), stream, cuda.current_context()
-    array = kept.pop(key, None)
+    context = cuda.current_context()
+    key = name, shape, np.dtype(dtype), stream, id(context)
+    array, _ = kept.pop(key, (None, None))
     if array is None:
         array = cuda.device_array(shape, dtype, stream=stream)
     if array.nbytes <= WORKSPACE_BYTES:
-        kept[key] = array
-    if len(kept) > 32:
+        kept[key] = array, context  # no other context has its id as long as it is here
+    while len(kept) > 32 or sum(a.nbytes for a, _ in kept.values()) > WORKSPACE_BYTES:
         del kept[next(iter(kept))]  # the one that was used longest ago
     if zero:
         array.copy_to_device(np.zeros(shape, dtype), stream=stream)

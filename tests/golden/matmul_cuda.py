@@ -10,8 +10,7 @@
 # porter: assumed matmul: B is a 2-D array of float64
 # porter: converts matmul: A, B: integers and bools beside arrays of floats become float64 (a pass over the array)
 # porter: converts matmul: A, B: float32 beside float64 become float64 (a pass over each float32)
-# porter: verified matmul: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:4d75db4d4e33dee961a24b49f1970e342cf792cea7a4fbba82ee9136c39a7b19
+# porter: output sha256:0a30f430faeabee6467b41e485976f0086084a1075e187153fc2444ce5f81ca4
 
 """CUDA kernels for the NumPy functions of matmul.py."""
 
@@ -26,13 +25,15 @@ THREADS = 256  # threads of a block; a power of two
 BLOCK_X = 32  # threads of a block along the fast axis, where there are several
 TILE = 16  # edge of the tiles in shared memory
 PADDED = 17  # row length of a tile: one more avoids bank conflicts
-EACH = 4  # rows and columns of a large tile for each of its threads
-WIDE = EACH * TILE  # edge of the large tiles
-LARGE = 512  # edge of the least result that has enough large tiles for a GPU
+EACH = 4  # rows and columns of a wide tile for each of its threads
+WIDE = EACH * TILE  # edge of the wide tiles
+EACH_LARGE = 8  # rows and columns of a large tile for each of its threads
+WIDE_LARGE = EACH_LARGE * TILE  # edge of the large tiles
+LARGE = 1280  # edge of the least result that has enough large tiles for a GPU
 LONG = 64  # least rows of columns whose parts are folded by several threads
 MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 MOST_PARTIALS = 1024  # most blocks of a grid-wide reduction
-WORKSPACE_BYTES = 1048576  # largest array that is kept from call to call
+WORKSPACE_BYTES = 67108864  # most bytes that are kept from call to call
 _KEPT = threading.local()  # arrays for the next call of each thread
 SOURCE = "matmul.py"  # what is converted
 FIXED = {"matmul": ()}  # arguments whose values the kernels are made for
@@ -86,39 +87,41 @@ def matmul_tiled(A, B, out):
 @cuda.jit
 def matmul_tiled_large(A, B, out):
     T = A.dtype.type
-    A_tile = cuda.shared.array((EACH, TILE, PADDED), A.dtype)
-    B_tile = cuda.shared.array((EACH, TILE, PADDED), A.dtype)
-    results = cuda.local.array((EACH, EACH), A.dtype)
+    A_tile = cuda.shared.array((EACH_LARGE, TILE, PADDED), A.dtype)
+    B_tile = cuda.shared.array((EACH_LARGE, TILE, PADDED), A.dtype)
+    results = cuda.local.array((EACH_LARGE, EACH_LARGE), A.dtype)
     tx = cuda.threadIdx.x
     ty = cuda.threadIdx.y
-    first_column = cuda.blockIdx.x * WIDE
-    for first_row in range(cuda.blockIdx.y * WIDE, A.shape[0], cuda.gridDim.y * WIDE):
+    first_column = cuda.blockIdx.x * WIDE_LARGE
+    for first_row in range(
+        cuda.blockIdx.y * WIDE_LARGE, A.shape[0], cuda.gridDim.y * WIDE_LARGE
+    ):
         # return A @ B
-        for r in range(EACH):
-            for c in range(EACH):
+        for r in range(EACH_LARGE):
+            for c in range(EACH_LARGE):
                 results[r, c] = T(0.0)
         for first_k in range(0, A.shape[1], TILE):
             k = first_k + tx
-            for r in range(EACH):
+            for r in range(EACH_LARGE):
                 i = first_row + r * TILE + ty
                 A_tile[r, ty, tx] = (
                     A[i, k] if i < A.shape[0] and k < A.shape[1] else T(0.0)
                 )
             k = first_k + ty
-            for c in range(EACH):
+            for c in range(EACH_LARGE):
                 j = first_column + c * TILE + tx
                 B_tile[c, ty, tx] = (
                     B[k, j] if j < B.shape[1] and k < A.shape[1] else T(0.0)
                 )
             cuda.syncthreads()
             for t in range(np.uint32(TILE)):
-                for r in range(EACH):
-                    for c in range(EACH):
+                for r in range(EACH_LARGE):
+                    for c in range(EACH_LARGE):
                         results[r, c] += A_tile[r, ty, t] * B_tile[c, t, tx]
             cuda.syncthreads()
-        for r in range(EACH):
+        for r in range(EACH_LARGE):
             i = first_row + r * TILE + ty
-            for c in range(EACH):
+            for c in range(EACH_LARGE):
                 j = first_column + c * TILE + tx
                 if i < A.shape[0] and j < B.shape[1]:
                     out[i, j] = results[r, c]
@@ -202,11 +205,14 @@ def matmul(A, B, *, stream=None):
     if A.shape[0] > 0 and B.shape[1] > 0:
         if _is_large(A.shape[0], B.shape[1]):
             matmul_tiled_large[
-                (_blocks(B.shape[1], WIDE), min(_blocks(A.shape[0], WIDE), MAX_BLOCKS)),
+                (
+                    _blocks(B.shape[1], WIDE_LARGE),
+                    min(_blocks(A.shape[0], WIDE_LARGE), MAX_BLOCKS),
+                ),
                 (TILE, TILE),
                 stream,
             ](d_A, d_B, out)
-        elif _is_deep(A.shape[0], B.shape[1], A.shape[1]):
+        elif _is_medium(A.shape[0], B.shape[1], A.shape[1]):
             parts, blocks, threads = _splits(A.shape[0], B.shape[1], A.shape[1])
             partial = _workspace(
                 "partial", (parts, A.shape[0] * B.shape[1]), A.dtype, stream
@@ -393,13 +399,14 @@ def _workspace(name, shape, dtype, stream, zero=False):
     On another stream or device a call has arrays of its own. Large ones are not kept.
     """
     kept = vars(_KEPT).setdefault("arrays", {})
-    key = name, shape, np.dtype(dtype), stream, cuda.current_context()
-    array = kept.pop(key, None)
+    context = cuda.current_context()
+    key = name, shape, np.dtype(dtype), stream, id(context)
+    array, _ = kept.pop(key, (None, None))
     if array is None:
         array = cuda.device_array(shape, dtype, stream=stream)
     if array.nbytes <= WORKSPACE_BYTES:
-        kept[key] = array
-    if len(kept) > 32:
+        kept[key] = array, context  # no other context has its id as long as it is here
+    while len(kept) > 32 or sum(a.nbytes for a, _ in kept.values()) > WORKSPACE_BYTES:
         del kept[next(iter(kept))]  # the one that was used longest ago
     if zero:
         array.copy_to_device(np.zeros(shape, dtype), stream=stream)
@@ -413,21 +420,23 @@ def _blocks(count, threads):
 
 def _is_large(rows, columns, results=1):
     """Whether large tiles pay: the results have enough for a GPU, none is mostly beyond a border."""
-    return 8 * min(rows, columns) >= LARGE and rows * columns * results >= LARGE**2
+    return 20 * min(rows, columns) >= LARGE and rows * columns * results >= LARGE**2
 
 
-def _is_deep(rows, columns, terms):
-    """Whether blocks share the terms, too: there are many, and tiles alone would not fill a GPU."""
-    return terms >= 8 * LONG and rows * columns < LARGE**2
+def _is_medium(rows, columns, terms):
+    """Whether wide tiles pay; where these are few, only with many terms, which blocks share."""
+    if 6 * rows * columns < LARGE**2:
+        return terms >= 8 * LONG
+    return 20 * min(rows, columns) >= LARGE and rows * columns < LARGE**2
 
 
 def _splits(rows, columns, terms):
-    """Into how many parts the terms of large tiles are split, the grid, and the threads of a block.
+    """Into how many parts the terms of wide tiles are split, the grid, and the threads of a block.
 
     There are no more parts than there are tiles, and about MOST_PARTIALS / 2 blocks at most.
     """
     across, down = _blocks(columns, WIDE), min(_blocks(rows, WIDE), MAX_BLOCKS)
-    most = _blocks(MOST_PARTIALS, 2 * max(across * down, 1))
+    most = MOST_PARTIALS // (2 * max(across * down, 1))
     parts = max(min(_blocks(terms, TILE), most), 1)
     return parts, (across, down, parts), (TILE, TILE)
 
@@ -443,7 +452,10 @@ def _columns(columns, rows, outer=0):
         width *= 2
     while width > 8 and -columns % width > columns // 4:
         width //= 2  # too many threads of a row would have no column
-    height, across = THREADS // width, max(_blocks(columns, width), 1)
+    height = THREADS // width
+    while height > max(rows, 1) and -columns % (2 * width) <= columns // 4:
+        width, height = 2 * width, height // 2  # no thread is without a row
+    across = max(_blocks(columns, width), 1)
     most = outer or _blocks(rows, 8 * height)
     parts = max(min(most, MOST_PARTIALS // across), 1)
     return parts, (across, parts), (width, height)

@@ -5,8 +5,7 @@
 # porter: shapes monte_carlo_pi: nsamples[]
 # porter: assumed monte_carlo_pi: nsamples is a scalar (int64)
 # porter: draws monte_carlo_pi: other random numbers than NumPy's, of the same distributions: one xoroshiro128+ generator for each thread, from `seed=` or in `states=`
-# porter: verified monte_carlo_pi: simulator 25 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:156a76510d7e4d4c71a8bcf9ba2569781c36d23f624fc5c6ee01b0ee70cba2c1
+# porter: output sha256:c67d56acb1fc45cf21222a0b4c5fa0052d9856ecedbbd28c737d2a8b00471535
 
 """CUDA kernels for the NumPy functions of monte_carlo_pi.py."""
 
@@ -21,7 +20,7 @@ from numba import cuda, int64
 THREADS = 256  # threads of a block; a power of two
 MOST_STATES = 65536  # threads that draw random numbers, at most
 MOST_PARTIALS = 1024  # most blocks of a grid-wide reduction
-WORKSPACE_BYTES = 1048576  # largest array that is kept from call to call
+WORKSPACE_BYTES = 67108864  # most bytes that are kept from call to call
 _KEPT = threading.local()  # arrays for the next call of each thread
 SOURCE = "monte_carlo_pi.py"  # what is converted
 FIXED = {"monte_carlo_pi": ()}  # arguments whose values the kernels are made for
@@ -204,13 +203,14 @@ def _workspace(name, shape, dtype, stream, zero=False):
     On another stream or device a call has arrays of its own. Large ones are not kept.
     """
     kept = vars(_KEPT).setdefault("arrays", {})
-    key = name, shape, np.dtype(dtype), stream, cuda.current_context()
-    array = kept.pop(key, None)
+    context = cuda.current_context()
+    key = name, shape, np.dtype(dtype), stream, id(context)
+    array, _ = kept.pop(key, (None, None))
     if array is None:
         array = cuda.device_array(shape, dtype, stream=stream)
     if array.nbytes <= WORKSPACE_BYTES:
-        kept[key] = array
-    if len(kept) > 32:
+        kept[key] = array, context  # no other context has its id as long as it is here
+    while len(kept) > 32 or sum(a.nbytes for a, _ in kept.values()) > WORKSPACE_BYTES:
         del kept[next(iter(kept))]  # the one that was used longest ago
     if zero:
         array.copy_to_device(np.zeros(shape, dtype), stream=stream)

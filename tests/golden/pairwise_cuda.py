@@ -9,8 +9,7 @@
 # porter: assumed pairwise_distances: y is a 2-D array of float64
 # porter: converts pairwise_distances: x, y: signed integers whose largest value n keeps 4 * n**2 within the dtype and 8589934592 * n**2 within 2**53 become float64 (a pass over the array)
 # porter: converts pairwise_distances: x, y: float32 beside float64 become float64 (a pass over each float32)
-# porter: verified pairwise_distances: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:af3dd0a178c54e9b69dc624c02c91fad9cce360ea46582f62622a94f9d8b12e9
+# porter: output sha256:3a15f4de86299777999e4062645d1598730eb58fe680bd97ac032b275a99282a
 
 """CUDA kernels for the NumPy functions of pairwise.py."""
 
@@ -27,13 +26,13 @@ THREADS = 256  # threads of a block; a power of two
 BLOCK_X = 32  # threads of a block along the fast axis, where there are several
 TILE = 16  # edge of the tiles in shared memory
 PADDED = 17  # row length of a tile: one more avoids bank conflicts
-EACH = 4  # rows and columns of a large tile for each of its threads
-WIDE = EACH * TILE  # edge of the large tiles
-LARGE = 512  # edge of the least result that has enough large tiles for a GPU
+EACH = 4  # rows and columns of a wide tile for each of its threads
+WIDE = EACH * TILE  # edge of the wide tiles
+LARGE = 1280  # edge of the least result that has enough large tiles for a GPU
 LONG = 64  # least rows of columns whose parts are folded by several threads
 MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 MOST_PARTIALS = 1024  # most blocks of a grid-wide reduction
-WORKSPACE_BYTES = 1048576  # largest array that is kept from call to call
+WORKSPACE_BYTES = 67108864  # most bytes that are kept from call to call
 _KEPT = threading.local()  # arrays for the next call of each thread
 SOURCE = "pairwise.py"  # what is converted
 FIXED = {"pairwise_distances": ()}  # arguments whose values the kernels are made for
@@ -89,7 +88,7 @@ def pairwise_distances_tiled(x, y, out):
 
 
 @cuda.jit
-def pairwise_distances_tiled_large(x, y, out):
+def pairwise_distances_tiled_wide(x, y, out):
     T = x.dtype.type
     x_tile = cuda.shared.array((EACH, TILE, PADDED), x.dtype)
     y_tile = cuda.shared.array((EACH, TILE, PADDED), x.dtype)
@@ -203,12 +202,12 @@ def pairwise_distances(x, y, *, stream=None):
     out = cuda.device_array((x.shape[0], y.shape[0]), x.dtype, stream=stream)
     if x.shape[0] > 0 and y.shape[0] > 0:
         if _is_large(x.shape[0], y.shape[0]):
-            pairwise_distances_tiled_large[
+            pairwise_distances_tiled_wide[
                 (_blocks(y.shape[0], WIDE), min(_blocks(x.shape[0], WIDE), MAX_BLOCKS)),
                 (TILE, TILE),
                 stream,
             ](d_x, d_y, out)
-        elif _is_deep(x.shape[0], y.shape[0], x.shape[1]):
+        elif _is_medium(x.shape[0], y.shape[0], x.shape[1]):
             parts, blocks, threads = _splits(x.shape[0], y.shape[0], x.shape[1])
             partial = _workspace(
                 "partial", (parts, x.shape[0] * y.shape[0]), x.dtype, stream
@@ -406,13 +405,14 @@ def _workspace(name, shape, dtype, stream, zero=False):
     On another stream or device a call has arrays of its own. Large ones are not kept.
     """
     kept = vars(_KEPT).setdefault("arrays", {})
-    key = name, shape, np.dtype(dtype), stream, cuda.current_context()
-    array = kept.pop(key, None)
+    context = cuda.current_context()
+    key = name, shape, np.dtype(dtype), stream, id(context)
+    array, _ = kept.pop(key, (None, None))
     if array is None:
         array = cuda.device_array(shape, dtype, stream=stream)
     if array.nbytes <= WORKSPACE_BYTES:
-        kept[key] = array
-    if len(kept) > 32:
+        kept[key] = array, context  # no other context has its id as long as it is here
+    while len(kept) > 32 or sum(a.nbytes for a, _ in kept.values()) > WORKSPACE_BYTES:
         del kept[next(iter(kept))]  # the one that was used longest ago
     if zero:
         array.copy_to_device(np.zeros(shape, dtype), stream=stream)
@@ -426,21 +426,23 @@ def _blocks(count, threads):
 
 def _is_large(rows, columns, results=1):
     """Whether large tiles pay: the results have enough for a GPU, none is mostly beyond a border."""
-    return 8 * min(rows, columns) >= LARGE and rows * columns * results >= LARGE**2
+    return 20 * min(rows, columns) >= LARGE and rows * columns * results >= LARGE**2
 
 
-def _is_deep(rows, columns, terms):
-    """Whether blocks share the terms, too: there are many, and tiles alone would not fill a GPU."""
-    return terms >= 8 * LONG and rows * columns < LARGE**2
+def _is_medium(rows, columns, terms):
+    """Whether wide tiles pay; where these are few, only with many terms, which blocks share."""
+    if 6 * rows * columns < LARGE**2:
+        return terms >= 8 * LONG
+    return 20 * min(rows, columns) >= LARGE and rows * columns < LARGE**2
 
 
 def _splits(rows, columns, terms):
-    """Into how many parts the terms of large tiles are split, the grid, and the threads of a block.
+    """Into how many parts the terms of wide tiles are split, the grid, and the threads of a block.
 
     There are no more parts than there are tiles, and about MOST_PARTIALS / 2 blocks at most.
     """
     across, down = _blocks(columns, WIDE), min(_blocks(rows, WIDE), MAX_BLOCKS)
-    most = _blocks(MOST_PARTIALS, 2 * max(across * down, 1))
+    most = MOST_PARTIALS // (2 * max(across * down, 1))
     parts = max(min(_blocks(terms, TILE), most), 1)
     return parts, (across, down, parts), (TILE, TILE)
 
@@ -456,7 +458,10 @@ def _columns(columns, rows, outer=0):
         width *= 2
     while width > 8 and -columns % width > columns // 4:
         width //= 2  # too many threads of a row would have no column
-    height, across = THREADS // width, max(_blocks(columns, width), 1)
+    height = THREADS // width
+    while height > max(rows, 1) and -columns % (2 * width) <= columns // 4:
+        width, height = 2 * width, height // 2  # no thread is without a row
+    across = max(_blocks(columns, width), 1)
     most = outer or _blocks(rows, 8 * height)
     parts = max(min(most, MOST_PARTIALS // across), 1)
     return parts, (across, parts), (width, height)

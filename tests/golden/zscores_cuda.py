@@ -6,8 +6,7 @@
 # porter: shapes zscores: table[n, m]
 # porter: assumed zscores: table is a 2-D array of float64
 # porter: converts zscores: table: integers and bools become float64 (a pass over the array)
-# porter: verified zscores: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:326800e4dab79c708310b05d4688c2a611de759bd0ade0a3b193c09ec16f5cad
+# porter: output sha256:4b7eb2bdc656c3856e7e395760f72a3ff90846206543fac20bc1087d05e8eb29
 
 """CUDA kernels for the NumPy functions of zscores.py."""
 
@@ -25,7 +24,7 @@ BLOCK_X = 32  # threads of a block along the fast axis, where there are several
 LONG = 64  # least rows of columns whose parts are folded by several threads
 MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 MOST_PARTIALS = 1024  # most blocks of a grid-wide reduction
-WORKSPACE_BYTES = 1048576  # largest array that is kept from call to call
+WORKSPACE_BYTES = 67108864  # most bytes that are kept from call to call
 _KEPT = threading.local()  # arrays for the next call of each thread
 SOURCE = "zscores.py"  # what is converted
 FIXED = {"zscores": ()}  # arguments whose values the kernels are made for
@@ -354,13 +353,14 @@ def _workspace(name, shape, dtype, stream, zero=False):
     On another stream or device a call has arrays of its own. Large ones are not kept.
     """
     kept = vars(_KEPT).setdefault("arrays", {})
-    key = name, shape, np.dtype(dtype), stream, cuda.current_context()
-    array = kept.pop(key, None)
+    context = cuda.current_context()
+    key = name, shape, np.dtype(dtype), stream, id(context)
+    array, _ = kept.pop(key, (None, None))
     if array is None:
         array = cuda.device_array(shape, dtype, stream=stream)
     if array.nbytes <= WORKSPACE_BYTES:
-        kept[key] = array
-    if len(kept) > 32:
+        kept[key] = array, context  # no other context has its id as long as it is here
+    while len(kept) > 32 or sum(a.nbytes for a, _ in kept.values()) > WORKSPACE_BYTES:
         del kept[next(iter(kept))]  # the one that was used longest ago
     if zero:
         array.copy_to_device(np.zeros(shape, dtype), stream=stream)
@@ -414,7 +414,10 @@ def _columns(columns, rows, outer=0):
         width *= 2
     while width > 8 and -columns % width > columns // 4:
         width //= 2  # too many threads of a row would have no column
-    height, across = THREADS // width, max(_blocks(columns, width), 1)
+    height = THREADS // width
+    while height > max(rows, 1) and -columns % (2 * width) <= columns // 4:
+        width, height = 2 * width, height // 2  # no thread is without a row
+    across = max(_blocks(columns, width), 1)
     most = outer or _blocks(rows, 8 * height)
     parts = max(min(most, MOST_PARTIALS // across), 1)
     return parts, (across, parts), (width, height)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numba import cuda
 
-from porter.ptx.machine.counts import Counts
+from porter.ptx.machine.counts import WARP, Counts
 from tests.support.machine import compiler, kernel
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="no CUDA compiler is installed")
@@ -155,3 +155,23 @@ def test_conflicts_of_banks(name: str) -> None:
     assert made.counts.shared_requests == 3
     assert made.counts.conflicts == conflicts
     assert made.counts.barriers == 1
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 8, 16])
+def test_a_pattern_that_is_met_again_has_as_many_conflicts(size: int) -> None:
+    """Some words further on it has other banks, and as many of them."""
+    rng = np.random.default_rng(0)
+    lanes = np.arange(64) % WARP
+    warps = np.arange(64) // WARP
+    for _ in range(20):
+        offsets = rng.integers(0, 60, 64) * size
+        known = Counts()
+        for shift in (0, 1, 5, 32, 33):
+            moved = offsets + max(size, 4) * shift
+            fresh = Counts()
+            fresh.shared(size, moved, warps, lanes)
+            before = known.shared_requests, known.conflicts
+            known.shared(size, moved, warps, lanes)
+            found = known.shared_requests - before[0], known.conflicts - before[1]
+            assert found == (fresh.shared_requests, fresh.conflicts)
+        assert len(known.patterns) == 1

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from tests.support.ptx import code
+from tests.support.ptx import code, start
 
 #: %a0 is the address at offset 32 of the parameters, %a1 at 88, %a2 at 144
 FIRST, SECOND, THIRD = 32, 88, 144
@@ -42,3 +43,17 @@ def test_branches_and_addresses_come_from_arrays(
     assert (set(made.origins.deciding), set(made.origins.written) & {FIRST, SECOND, THIRD}) == (
         deciding, written
     )  # fmt: skip
+
+
+def test_last_bits_of_numbers_are_exact_where_they_may_decide() -> None:
+    load = PLACE + "ld.global.f64 %g0, [%d0]; fma.rn.f64 %g1, %g0, %g0, 0dBFF0000000000000; "
+    store = "st.global.f64 [%d1], %g1;"
+    plain = code(load + store, 3)
+    deciding = code(f"{load}setp.gt.f64 %p0, %g1, 0d0000000000000000; @%p0 bra A; {store} A:", 3)
+    assert deciding.for_counts is deciding and plain.for_counts is not plain
+    x = np.array([1.0 + 2.0**-30])
+    exact, twice, none = np.zeros((3, 1))
+    start(plain, [x, exact, none], 1)
+    start(plain.for_counts, [x, twice, none], 1)
+    assert (exact[0], twice[0]) == (2.0**-29 + 2.0**-60, x[0] * x[0] - 1.0)
+    assert exact[0] != twice[0]

@@ -158,7 +158,7 @@ class Counter:
         """All launches of a kernel.  Raises `Uncompiled` or `Failed`."""
         tallies: list[tuple[Tally, float, Launch]] = []
         for launch, weight in series.chosen():
-            code = self._code(self._text(launch))
+            code = self._code(self._text(launch)).for_counts
             try:
                 tally = sample(
                     code, launch.grid, launch.block, launch.args, names=launch.names,

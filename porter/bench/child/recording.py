@@ -130,6 +130,8 @@ class Recording:
     allocations: int = 0
     allocated: int = 0
     read_backs: int = 0
+    #: bytes of arrays that are kept for the next call, by name and shape
+    kept: dict[tuple[str, tuple[int, ...]], int] = field(default_factory=dict)
     #: copies to the host that may decide what is launched later
     decisive: int = 0
     pending: int = 0
@@ -205,7 +207,8 @@ class Recorder:
             assert self.now is not None
             before = self.now.allocations, self.now.allocated
             array = plain(*args, **options)
-            if array.nbytes <= most:
+            self.now.kept[args[0], array.shape] = array.nbytes
+            if sum(self.now.kept.values()) <= most:
                 self.now.allocations, self.now.allocated = before
             return array
 

@@ -77,7 +77,7 @@ ROWS = (
     Row(f"mul {_ROUND32}", "t|t t", _operation(np.multiply, fused.product32), "a * b", _F),
     Row("mul [rn] f64", "t|t t", _plain(np.multiply), "a * b", _F),
     Row("fma {rn rz rm rp} [ftz] [sat] f32", "t|t t t", _fused, "a * b + c, rounded once", _F),
-    Row("fma rn f64", "t|t t t", _fused, "a * b + c, rounded once", _F),
+    Row("fma rn f64", "t|t t t", _fused, "a * b + c, rounded once", _F, rough=fused.fma_twice),
     Row("mad {rn rz rm rp} [ftz] [sat] f32", "t|t t t", _fused, "the same as fma", _F),
     Row("mad rn f64", "t|t t t", _fused, "the same as fma", _F),
     Row("div rn [ftz] f32", "t|t t", _plain(np.divide), "a / b", _F),

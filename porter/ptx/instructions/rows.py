@@ -47,6 +47,7 @@ class Row:
     opcode, `d` the first, `cc` the carry, `a` an address, `m` the state of the machine; types are
     named otherwise.  `make` gives the function of the sources for a form, None where the form is
     not in the ISA.  `about` says what it computes, `bound` how exact an approximation is.
+    `rough` is a quicker function whose last bits may be off, where there is one: for counts.
     `kind` is value, memory, warp, barrier, or control (done by the machine itself).
     """
 
@@ -57,6 +58,7 @@ class Row:
     klass: str = "integer"
     kind: str = "value"
     bound: str = ""
+    rough: Callable[..., Any] | None = None
 
     @property
     def name(self) -> str:

@@ -44,6 +44,8 @@ class Counts:
     conflicts: int = 0
     barriers: int = 0
     marks: dict[tuple[int, bool], Array] = field(default_factory=dict)
+    #: requests and conflicts of accesses of shared memory that have been met, by their pattern
+    patterns: dict[tuple[Any, ...], tuple[int, int]] = field(default_factory=dict)
 
     @property
     def instructions(self) -> int:
@@ -95,19 +97,17 @@ class Counts:
     def shared(self, size: int, offsets: Array, warps: Array, lanes: Array) -> None:
         """Count an access of shared memory: words of one bank that differ come one by one.
 
-        Of 8 bytes a half warp is served at once, of 16 a quarter.
+        Of 8 bytes a half warp is served at once, of 16 a quarter.  A pattern that is met again some
+        words further on has as many conflicts.
         """
-        words = max(1, size // WORD)
-        part = (warps * words + lanes // (WARP // words)).astype(np.int64)
-        self.shared_requests += len(distinct(warps))
-        first = (part << _BITS) | (offsets // WORD).astype(np.int64)
-        every = first if words == 1 else (first[:, None] + np.arange(words)).reshape(-1)
-        asked = distinct(every)
-        banks = (asked >> _BITS) * BANKS + (asked & (BANKS - 1))
-        passes = np.bincount(banks, minlength=BANKS)
-        passes = np.concatenate([passes, np.zeros(-len(passes) % BANKS, np.int64)])
-        worst = passes.reshape(-1, BANKS).max(axis=1)
-        self.conflicts += int((worst[worst > 0] - 1).sum())
+        first = int(offsets[0])
+        parts = (offsets - first, warps, lanes)
+        pattern = size, first % WORD, *(part.tobytes() for part in parts)
+        if pattern not in self.patterns:
+            self.patterns[pattern] = _banks(size, offsets, warps, lanes)
+        requests, conflicts = self.patterns[pattern]
+        self.shared_requests += requests
+        self.conflicts += conflicts
 
     def to_json(self) -> dict[str, Any]:
         """The counts as plain data."""
@@ -124,3 +124,17 @@ class Counts:
             "bytes_read": self.unique_bytes(False),
             "bytes_written": self.unique_bytes(True),
         }
+
+
+def _banks(size: int, offsets: Array, warps: Array, lanes: Array) -> tuple[int, int]:
+    """Requests of warps, and the passes beyond the first one of each part of a warp."""
+    words = max(1, size // WORD)
+    part = (warps * words + lanes // (WARP // words)).astype(np.int64)
+    first = (part << _BITS) | (offsets // WORD).astype(np.int64)
+    every = first if words == 1 else (first[:, None] + np.arange(words)).reshape(-1)
+    asked = distinct(every)
+    banks = (asked >> _BITS) * BANKS + (asked & (BANKS - 1))
+    passes = np.bincount(banks, minlength=BANKS)
+    passes = np.concatenate([passes, np.zeros(-len(passes) % BANKS, np.int64)])
+    worst = passes.reshape(-1, BANKS).max(axis=1)
+    return len(distinct(warps)), int((worst[worst > 0] - 1).sum())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -21,8 +22,20 @@ class Code:
 
     def __init__(self, text: str) -> None:
         self.program: Program = program(text)
-        self._translator = Translator(self.program)
+        self._use(Translator(self.program))
+
+    def _use(self, translator: Translator) -> None:
+        self._translator = translator
         self._made: dict[tuple[int, bool], Callable[..., Any]] = {}
+
+    @cached_property
+    def for_counts(self) -> Code:
+        """The same, quicker, if the last bits of numbers decide nothing of what is executed."""
+        if self.origins.deciding:
+            return self
+        made = copy(self)
+        made._use(Translator(self.program, rough=True))
+        return made
 
     def function(self, number: int, *, some: bool) -> Callable[..., Any]:
         """The function of a piece, for all threads or for some."""

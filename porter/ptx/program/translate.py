@@ -28,10 +28,10 @@ from porter.ptx.program.sites import site_of
 
 
 class Translator:
-    """Writes the functions of a program's pieces."""
+    """Writes the functions of a program's pieces; with `rough` those whose last bits may be off."""
 
-    def __init__(self, program: Program) -> None:
-        self.program = program
+    def __init__(self, program: Program, *, rough: bool = False) -> None:
+        self.program, self.rough = program, rough
         self.numbers = {name: k for k, name in enumerate(program.body.registers)}
         self.kinds = {n: canonical(kind) for n, kind in program.body.registers.items()}
 
@@ -162,7 +162,9 @@ class _Writer:
             self._value(operation)
 
     def _value(self, operation: Operation) -> None:
-        function = self._name("F", operation.row.make(operation.form))
+        row = operation.row
+        rough = row.rough if self.translator.rough else None
+        function = self._name("F", rough or row.make(operation.form))
         given = [self._read(source, kind) for source, kind in operation.sources]
         if operation.row.kind == "warp":
             given.insert(0, "X.lanes(ix)")

@@ -51,9 +51,9 @@ def test_last_bits_of_numbers_are_exact_where_they_may_decide() -> None:
     plain = code(load + store, 3)
     deciding = code(f"{load}setp.gt.f64 %p0, %g1, 0d0000000000000000; @%p0 bra A; {store} A:", 3)
     assert deciding.for_counts is deciding and plain.for_counts is not plain
-    x = np.array([1.0 + 2.0**-30])
-    exact, twice, none = np.zeros((3, 1))
-    start(plain, [x, exact, none], 1)
-    start(plain.for_counts, [x, twice, none], 1)
+    x = np.full(32, 1.0 + 2.0**-30)
+    exact, twice, none = np.zeros((3, 32))
+    start(plain, [x, exact, none], 32, 32)
+    start(plain.for_counts, [x, twice, none], 32, 32)
     assert (exact[0], twice[0]) == (2.0**-29 + 2.0**-60, x[0] * x[0] - 1.0)
     assert exact[0] != twice[0]

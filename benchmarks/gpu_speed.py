@@ -35,6 +35,8 @@ CHILD = Path(__file__).with_name("gpu_speed_child.py")
 MARK, END = "<!-- measured on a GPU -->", "<!-- end of measured on a GPU -->"
 #: milliseconds by the model beyond which CuPy is not run
 MOST_CUPY = 500.0
+#: launches that wait for a busy GPU; more than these wait for the host
+QUEUE = 1000
 PACKAGES = ("numba", "numba-cuda", "numpy", "cupy-cuda13x")
 
 
@@ -94,6 +96,16 @@ def ratio(line: dict[str, Any], key: str) -> float | None:
     return theirs / ours if ours and theirs else None
 
 
+def expected(line: dict[str, Any]) -> float | None:
+    """The modelled time: that of the kernels, or with the launches where they are too many.
+
+    A GPU that is kept busy takes so many launches before it has to wait for the host.
+    """
+    found = line.get("modelled", {})
+    many = line.get("launches", 0) >= QUEUE
+    return found.get("ms" if many else "kernels_ms")
+
+
 def mean(ratios: Sequence[float]) -> float:
     """The geometric mean."""
     return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else math.nan
@@ -109,9 +121,9 @@ def summary(lines: Sequence[dict[str, Any]]) -> Iterator[str]:
             f" of {len(found)} programs, {median(found):.2f} in the median; {slower} are slower."
         )
     errors = [
-        line["modelled"]["kernels_ms"] / line["gpu"]["ms"]
+        modelled / line["gpu"]["ms"]
         for line in lines
-        if line.get("gpu", {}).get("ms") and line["modelled"].get("kernels_ms")
+        if line.get("gpu", {}).get("ms") and (modelled := expected(line))
     ]
     if errors:
         off = median(max(e, 1 / e) for e in errors)
@@ -139,7 +151,8 @@ def row(line: dict[str, Any]) -> str:
     faster = f"{r:.2f}" if (r := ratio(line, "ms")) else ""
     apart = line.get("compared", {}).get("difference", "")
     note = f"CuPy: {theirs['error']}"[:80].replace("|", "\\|") if "error" in theirs else apart
-    times = [cell(ours, "ms"), cell(line["modelled"], "kernels_ms"), cell(theirs, "ms"), faster]
+    modelled = expected(line)
+    times = [cell(ours, "ms"), f"{modelled:.3g}" if modelled else "", cell(theirs, "ms"), faster]
     return f"| {' | '.join([name, size, *times, note])} |"
 
 

@@ -452,6 +452,7 @@ class Parameter:
     beside_bools: bool = False  # an integer that decides a dtype: bools and an int8 make an int8
     pythons: bool = False  # `int(k)` or `float(k)` makes Python's number of it
     generator: str = ""  # NumPy's class of a random generator: fixed, kernels have nothing of it
+    numeric: bool = False  # its default is a number
 
     @property
     def only(self) -> str:

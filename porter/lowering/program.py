@@ -167,9 +167,8 @@ def _environment(
             continue
         if t.generator:
             env[name] = _generator(b, t)
-            parameters.append(
-                ir.Parameter(name, WEAK_BOOL, None, default, True, keyword, generator=t.generator)
-            )
+            only = ir.Parameter(name, WEAK_BOOL, None, default, True, keyword)
+            parameters.append(replace(only, generator=t.generator))
             continue
         if t.omitted:
             raise refusal(
@@ -193,7 +192,8 @@ def _environment(
         if own:
             b.host.attributes[name] = env[name]
         text = "" if conversion is None else conversion.text(name)
-        parameters.append(ir.Parameter(name, dtype, t.ndim, default, False, keyword, own, text))
+        made = ir.Parameter(name, dtype, t.ndim, default, False, keyword, own, text)
+        parameters.append(replace(made, numeric=is_expr(value) and value.dtype.kind in "iuf"))
     return env, tuple(parameters)
 
 

@@ -16,6 +16,9 @@ from tests.support.shell import Shell
 
 SOURCE = '''import numpy as np
 
+REFERENCE = 1000.0
+RATIO = 10.0 ** (3.0 / 10.0)
+
 
 def curve(x, form="linear"):
     if form == "linear":
@@ -51,6 +54,13 @@ def sphere(r, theta, phi):
 
 def term(w, depth):
     return np.log(w) * depth**2
+
+
+def centers(x, fraction=1, ref=REFERENCE, ratio=RATIO):
+    fraction = np.asarray(fraction)
+    odd = (fraction % 2).astype("bool")
+    even = ref * ratio ** ((2.0 * x + 1.0) / (2.0 * fraction)) * np.logical_not(odd)
+    return even + odd * ref * ratio ** (x / fraction)
 
 
 def cycle(n_seconds, fs):
@@ -93,6 +103,7 @@ weighted(y, y), weighted(y, y, (16.0, 8.0)), weighted(y, y, hours=(20.0, 4)), we
 projected(y, y), projected(x, y), projected(x, x.T)
 sphere(1.0, y, y), sphere(y, y, y), sphere(2.0, 0.5, 1.0)
 term(y, 2.0), term(y, y), term(x, y), term(z, 0.5)
+centers(y, 3), centers(y), centers(x, 2, 440.0), centers(y, 1, 1000.0, 2.0), centers(y, 2, ratio=y)
 cycle(1, 8), cycle(0.3, 10.0), cycle(2.0, 8), cycle(1, 7.5)
 moved(p), moved(p, 2.0), moved(p, origin=p[0]), moved(p, 0.5, p[0]), moved(p, 2.5, [0.0, 0.0, 1.0])
 """
@@ -129,7 +140,8 @@ def call(name):
     return compared
 
 bad = []
-names = ["curve", "level", "total", "weighted", "projected", "sphere", "term", "cycle", "moved"]
+names = ["curve", "level", "total", "weighted", "projected", "sphere", "term", "cycle", "moved",
+         "centers"]
 space = {"x": x, "y": y, "z": z, "cube": cube, "p": p} | {n: call(n) for n in names}
 for line in sys.stdin.read().strip().splitlines():
     eval(line, space)

@@ -80,8 +80,12 @@ class _Maker:
         return [k for k in self.open if least[k] is None]
 
     def ranks(self) -> Iterator[list[Types]]:
-        """One dimension more where nothing says how many; a number for an array, or an array
-        for a number, where both are as likely."""
+        """Numbers where the defaults are numbers; one dimension more where nothing says how many;
+        a number for an array, or an array for a number, where both are as likely."""
+        arrays = [k for k, t in enumerate(self.types) if t.ndim is not None]
+        left_out = [k for k in arrays if self.plan.parameters[k].numeric]
+        if left_out:  # all of them: a call leaves out as many as it likes
+            yield [self._with(dict.fromkeys(left_out, ParameterType(WEAK_FLOAT, None)))]
         if self.loose:
             yield [self._raised(self.loose)]
         both = self.factors if len(self.factors) == 2 else []
@@ -95,7 +99,6 @@ class _Maker:
                 yield [self._with({k: replace(self.types[k], ndim=said.also, source="docstring")})]
         if not is_elementwise(self.plan):
             return
-        arrays = [k for k, t in enumerate(self.types) if t.ndim is not None]
         for k in arrays if self.plan.strict and len(arrays) > 1 else ():
             yield [self._with({k: ParameterType(WEAK_FLOAT, None)})]
         numbers = [k for k in range(len(self.types)) if self._may_be_array(k)]

@@ -284,6 +284,23 @@ def test_a_number_beside_integers_must_be_a_float(
     assert "".join(c.text.parts).count('real="float"') == len(real)
 
 
+@pytest.mark.parametrize(("passed", "real"), [("s", ()), ("s * 2", ("s",))])
+def test_a_check_is_given_a_number_as_it_was_passed(passed: str, real: tuple[str, ...]) -> None:
+    """What is computed of it for the text of an exception has the type that Python gives it."""
+    source = f"""import numpy as np
+
+def check(s):
+    if s > 9.0:
+        raise ValueError(f"{{[s]}} is too large")
+
+def f(x, s):
+    check({passed})
+    return np.sqrt(x) * s
+"""
+    function = SourceModule(source, "f.py").by_name["f"]
+    assert convert_function(function, "int64[:], float64").reals == real
+
+
 @pytest.mark.parametrize(("dtype", "must"), [("float64", True), ("complex128", False)])
 def test_a_complex_number_beside_real_arrays_is_no_float(dtype: str, must: bool) -> None:
     """With a float NumPy computes floats there; beside complex arrays it makes no difference."""

@@ -22,6 +22,7 @@ from porter.inference.types import ParameterType, tuple_of
 from porter.ir.effects import expressions
 from porter.ir.rebuild import map_blocks, map_exprs, map_statement
 from porter.ir.walk import blocks, statements, walk
+from porter.lowering.arrays.subscripts import host_size
 from porter.lowering.program import build
 from porter.resolve.attributes import parameters_of
 from porter.resolve.globals import Globals
@@ -444,7 +445,11 @@ def _hidden(program: ir.Program, names: set[str]) -> tuple[object, ...]:
         inner = tuple(tuple(map(hidden, block)) for block in blocks(s))
         own = map_blocks(s, lambda _: ())
         # what is returned, or shown by a statement of the host, has the type that Python gives it
-        if not isinstance(s, (ir.Return, ir.Host)):
+        if isinstance(own, ir.Host):
+            # an argument is there as it was passed, as in the original
+            values = ((n, _NUMBER if _is_one_of(v, names) else v) for n, v in own.values)
+            own = replace(own, values=tuple(values))
+        elif not isinstance(s, ir.Return):
             own = map_exprs(own, change)
         return map_statement(own, lambda p: p, dtype), inner
 
@@ -455,6 +460,16 @@ def _hidden(program: ir.Program, names: set[str]) -> tuple[object, ...]:
         program.checks, program.constants, program.imports, program.indexed, program.strict,
         program.sized, program.no_alias,
     )  # fmt: skip
+
+
+def _is_one_of(e: ir.Expr, names: set[str]) -> bool:
+    """Whether this is one of some arguments, with nothing computed of it."""
+    match e:
+        case ir.Scalar(name=name):
+            return name in names
+        case ir.Value(poly=poly):
+            return any(poly == host_size(name) for name in names)
+    return False
 
 
 def _is_pythons(e: ir.Expr, names: set[str]) -> bool:

@@ -35,7 +35,7 @@ from porter.convert.parts import for_parts, lines_of, signatures_of
 from porter.convert.reduction import for_reduction
 from porter.convert.served.complexes import real_arrays
 from porter.convert.served.integers import integer_forms
-from porter.convert.served.kinds import beside_floats, other_kinds
+from porter.convert.served.kinds import beside_floats, other_kinds, with_lone
 from porter.convert.served.numbers import reals
 from porter.convert.served.numbers_alone import host_form
 from porter.convert.served.promotion import Question, conversions
@@ -154,7 +154,11 @@ class Converted:
             for name in set(group) & set(self.conversions.names):
                 # of arrays that meet, the dtypes of all decide
                 filled[dtypes_of(name)] += f'", "{rule if len(group) == 1 else "together"}'
-            filled[rule_of(group[0])] = f', rule="{rule}"' if rule else ""
+            lone = self.conversions.lone_words(group)
+            if lone:
+                needs = replace(needs, helpers={*needs.helpers, "_lone"})
+            more = f', lone="{lone}"' if lone else ""
+            filled[rule_of(group[0])] = f', rule="{rule}"{more}' if rule else ""
         filled[FLOATS] = ", floats=True" if self.conversions.floats else ""
         named = self._served_as_integers
         # what a loop makes of integers is not refused
@@ -384,6 +388,7 @@ def _converted(function: FunctionSource, made: Made, how: How, told: bool) -> Co
     if question is not None:
         kept = [g for g in kinds if any(s.names == g and s.dtype in kinds[g] for s in also)]
         accepted = beside_floats(wide or question, groups, accepted, kept)
+        accepted = with_lone(wide or question, groups, accepted)
     if not _take_float64(own, also):
         accepted = Conversions()
     elif question is not None and not any(DType(s.dtype).kind in "biu" for s in also):
@@ -463,7 +468,8 @@ def _named(one: Converted, made: Served, program: ir.Program, how: How) -> Conve
 def _converts_alike(first: Converted, one: Converted) -> bool:
     """Whether the first form still converts what it does, beside another one."""
     pairs = [(c.conversions, c.floats) for c in (first, one)]
-    return first.conversions.only(shared(pairs)) == first.conversions
+    kept = first.conversions.only(shared(pairs))
+    return replace(kept, lone=()) == replace(first.conversions, lone=())
 
 
 def _serial(planned: Plan) -> tuple[str, ...]:

@@ -22,6 +22,13 @@ _WITH_NARROW = {
     ("exact", "iu"): "signed integers, and unsigned ones of 8 and 16 bits",
     ("exact", "iub"): "bools, signed integers, and unsigned ones of 8 and 16 bits",
 }
+#: the narrower dtypes of an array that is the only one which is not of float64
+_LONE = {"i": "int8 and int16", "iu": "int8, int16, uint8 and uint16",
+         "iub": "int8, int16, uint8, uint16 and bool"}  # fmt: skip
+_LONE_TEXT = re.compile(
+    rf"(?P<names>[^ ]+(?:, [^ ]+)*): (?P<kinds>{'|'.join(list(_LONE.values())[::-1])})"
+    r" beside float64 alone become float64(?: .*)?$"
+)
 #: integers up to here are exact in float64
 LARGEST = 2**53
 _TEXT = re.compile(
@@ -94,7 +101,8 @@ class Conversions:
     beside numbers that are floats only: with an integer NumPy computes integers.  With `beside`,
     beside arrays of floats only: where all are integers, so are the kernels.  With `some`, where
     all are integers they are refused, because NumPy computes integers.  Of `complexes` real
-    arrays become complex128: those of float64, and `whole` says of which integers.
+    arrays become complex128: those of float64, and `whole` says of which integers.  `lone` are
+    parameters that may be of further narrow kinds, one of them, where all others are of float64.
     """
 
     names: tuple[str, ...] = ()
@@ -105,6 +113,7 @@ class Conversions:
     some: bool = False
     complexes: tuple[str, ...] = ()
     whole: Integers | None = None
+    lone: tuple[tuple[str, str], ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.names or self.mixed or self.complexes)
@@ -123,6 +132,10 @@ class Conversions:
         found = [*beside, self.integers.word] if names else beside
         return " ".join([*found, *(["mixed"] if mixed else [])])
 
+    def lone_words(self, group: Sequence[str]) -> str:
+        """What the check of parameters that meet is told of those that may be narrow alone."""
+        return " ".join(f"{n}:{kinds}" for n, kinds in self.lone if n in group)
+
     def only(self, other: Conversions) -> Conversions:
         """These, as far as the other ones have them, too."""
         return replace(
@@ -131,6 +144,7 @@ class Conversions:
             mixed=tuple(g for g in self.mixed if g in other.mixed),
             complexes=tuple(n for n in self.complexes if n in other.complexes),
             whole=self.whole if self.whole == other.whole else None,
+            lone=tuple(one for one in self.lone if one in other.lone),
         )
 
     def lines(self) -> tuple[str, ...]:
@@ -142,6 +156,12 @@ class Conversions:
             what += " beside arrays of floats" if self.beside else ""
             what += " beside one of them of floats" if self.some else ""
             found.append(f"{', '.join(self.names)}: {what} become float64 (a pass over the array)")
+        for kinds in dict.fromkeys(k for _, k in self.lone):
+            names = ", ".join(n for n, k in self.lone if k == kinds)
+            found.append(
+                f"{names}: {_LONE[kinds]} beside float64 alone become float64"
+                " (a pass over the array)"
+            )
         found += [
             f"{', '.join(g)}: float32 beside float64 become float64 (a pass over each float32)"
             for g in self.mixed
@@ -161,7 +181,11 @@ class Conversions:
         integers, mixed, floats, beside = Integers("wide"), [], False, False
         complexes: tuple[str, ...] = ()
         some, whole = False, None
+        lone: list[tuple[str, str]] = []
         for line in lines:
+            if found := _LONE_TEXT.match(line):
+                kinds = next(k for k, text in _LONE.items() if text == found["kinds"])
+                lone += [(n, kinds) for n in found["names"].split(", ")]
             found = _TEXT.match(line)
             if found is None:
                 continue
@@ -176,7 +200,9 @@ class Conversions:
                 names, integers = group, _read(found)
                 floats, beside = bool(found["floats"]), bool(found["beside"])
                 some = bool(found["some"])
-        return Conversions(names, integers, tuple(mixed), floats, beside, some, complexes, whole)
+        return Conversions(
+            names, integers, tuple(mixed), floats, beside, some, complexes, whole, tuple(lone)
+        )
 
 
 def _said(i: Integers) -> str:
@@ -225,8 +251,12 @@ def shared(parts: Sequence[tuple[Conversions, Collection[str]]]) -> Conversions:
         n for n in (found[0].complexes if found else ())
         if everywhere([n], lambda c: c.complexes)
     )  # fmt: skip
+    lone = tuple(
+        one for one in dict.fromkeys(one for c in found for one in c.lone)
+        if all(one in c.lone for c, arrays in parts if one[0] in arrays)
+    )  # fmt: skip
     whole = found[0].whole if found and all(c.whole == found[0].whole for c in found) else None
     return Conversions(
         names, Integers(kind, own, factor, power, narrow), mixed, any(c.floats for c in found),
-        some=any(c.some for c in found), complexes=complexes, whole=whole,
+        some=any(c.some for c in found), complexes=complexes, whole=whole, lone=lone,
     )  # fmt: skip

@@ -161,6 +161,31 @@ def test_the_check_of_arrays_of_which_one_must_be_of_floats() -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "lone"),
+    [
+        # NumPy computes the cosine of an int8 in float16
+        ("return x * np.cos(y)", (("x", "iub"),)),
+        ("return np.cos(x) * y", (("y", "iub"),)),
+        ("return np.log(x / y) * np.sqrt(y)", (("x", "iub"),)),
+        # two of them wrap around, one beside a float64 does not
+        ("return np.sin(x - y)", (("x", "iub"), ("y", "iub"))),
+        # `-x` of one that is unsigned wraps around
+        ("return np.exp(-x) + np.sqrt(x * y)", ()),
+        # the zero of `-x` is -0.0 in floats
+        ("return np.sqrt(-x * y + y)", (("y", "iub"),)),
+        # all kinds are converted anyway, or integers are kept
+        ("return x * 0.5 + y", ()),
+        ("return x % y", ()),
+    ],
+)
+def test_a_narrow_array_beside_float64(body: str, lone: tuple[tuple[str, str], ...]) -> None:
+    made = converted(body, XY)
+    assert made.conversions.lone == lone
+    words = " ".join(":".join(one) for one in lone)
+    assert (f', lone="{words}")' in "".join(made.text.parts)) == bool(lone)
+
+
+@pytest.mark.parametrize(
     ("body", "names", "some"),
     [
         ("return x % y", ("x", "y"), True),

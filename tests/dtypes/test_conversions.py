@@ -54,6 +54,17 @@ def test_lines(conversions: Conversions, said: str) -> None:
     assert Conversions.parse([said]) == conversions
 
 
+def test_lines_of_arrays_that_are_narrow_alone() -> None:
+    found = Conversions(("x", "y"), lone=(("x", "iub"), ("y", "i"), ("z", "iub")))
+    assert found.lines()[1:] == (
+        "x, z: int8, int16, uint8, uint16 and bool beside float64 alone become float64"
+        " (a pass over the array)",
+        "y: int8 and int16 beside float64 alone become float64 (a pass over the array)",
+    )
+    again = Conversions.parse(found.lines())
+    assert set(again.lone) == set(found.lone) and again.names == found.names
+
+
 def test_lines_of_arrays_that_become_complex() -> None:
     found = Conversions(("x",), Integers("integers"), complexes=("y", "z"), whole=Integers("wide"))
     assert found.lines()[1:] == (

@@ -62,6 +62,20 @@ def test_a_conversion_beside_kernels_for_float32(tmp_path: Path) -> None:
     assert mismatch is not None and mismatch.message.startswith("uint8 for x: result has dtype")
 
 
+def test_a_narrow_array_that_numpy_does_not_compute_in_float64(tmp_path: Path) -> None:
+    text, _ = converted(
+        tmp_path, "import numpy as np\n\ndef polar(r, a):\n    return r * np.cos(a)\n"
+    )
+    kinds = "int8, int16, uint8, uint16 and bool beside float64 alone"
+    assert f"converts polar: r: {kinds} become" in text and 'lone="r:iub")' in text
+    assert verified(tmp_path, text)["polar"].verified
+    refused = verified(tmp_path, text.replace(f"r: {kinds}", f"a: {kinds}"))["polar"].mismatch
+    assert refused and refused.message.startswith("int16 for a, else float64: raises TypeError")
+    wrong = text.replace(f"r: {kinds}", f"a: {kinds}").replace("r:iub", "a:iub")
+    mismatch = verified(tmp_path, wrong)["polar"].mismatch
+    assert mismatch is not None and "for a, else float64: " in mismatch.message
+
+
 def test_a_conversion_that_is_refused(tmp_path: Path) -> None:
     text, _ = converted(tmp_path)
     wrong = text.replace("integers of 32 and 64 bits", "integers and bools")

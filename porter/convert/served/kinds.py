@@ -10,8 +10,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from porter.convert.served.promotion import MOST_MIXED, Question, converted_alone, within
-from porter.dtypes.conversions import Conversions, shared
+from porter.convert.served.promotion import (
+    MOST_MIXED,
+    Question,
+    converted_alone,
+    narrow_of,
+    narrow_within,
+    within,
+)
+from porter.dtypes.conversions import NARROW, Conversions, shared
 from porter.inference.types import ParameterType
 
 #: what is tried for the only arrays that are not converted, and for each of several
@@ -87,3 +94,33 @@ def _still(
     """Whether the same is converted where other arrays are of integers, and stay so."""
     other = question.with_dtypes(dict.fromkeys(kept, "int64"))
     return other is not None and within(other, names, found.integers)
+
+
+def with_lone(question: Question, groups: Groups, found: Conversions) -> Conversions:
+    """The conversions, and which arrays may be of narrow integers where all others are float64.
+
+    `r * np.cos(angle)` takes an `r` of int8 beside angles of float64; NumPy computes the cosine
+    of an int8 in float16.
+    """
+    if found.beside or found.some:
+        return found
+    questions = [question, *question.for_flags()]
+    if not found.floats and any(map(_is_float, question.types)):
+        questions.append(question.with_integers)
+    known = narrow_of(found.integers)
+    lone = [
+        (name, kinds)
+        for group in groups if 1 < len(group) <= MOST_MIXED and set(group) <= set(found.names)
+        for name in group if (kinds := _narrow(questions, name, found)) not in ("", known)
+    ]  # fmt: skip
+    return replace(found, lone=tuple(lone))
+
+
+def _narrow(questions: Sequence[Question | None], name: str, found: Conversions) -> str:
+    """The kinds of narrow integers that an array may have, the others being of float64."""
+    chosen = ""
+    for kinds in (k for k in NARROW if k and len(narrow_of(found.integers)) < 3):
+        if not all(q and narrow_within(q, name, kinds, found.integers) for q in questions):
+            break
+        chosen = kinds
+    return chosen

@@ -248,6 +248,11 @@ def narrow_of(integers: Integers) -> str:
     return "iub" if integers.kind == "integers" else integers.narrow
 
 
+def narrow_within(question: Question, name: str, kinds: str, integers: Integers) -> bool:
+    """Whether narrow integers of one array, the others being floats, are converted by a rule."""
+    return all(_is_covered(question, [name], d, integers) for d in NARROW[kinds])
+
+
 def within(question: Question, names: Sequence[str], integers: Integers) -> bool:
     """Whether integers of arrays are converted by a rule in this program, too."""
     narrow = NARROW[narrow_of(integers)]

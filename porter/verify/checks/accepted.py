@@ -34,7 +34,8 @@ def run(judge: Judge, inputs: Inputs, parameters: list[Parameter]) -> None:
     names = tuple(n for n in conversions.names if n in given)  # another form has the others
     mixed = tuple(g for g in conversions.mixed if set(g) <= given)
     complexes = tuple(n for n in conversions.complexes if dtypes.get(n) == "complex128")
-    conversions = replace(conversions, names=names, mixed=mixed, complexes=complexes)
+    lone = tuple(one for one in conversions.lone if one[0] in given)
+    conversions = replace(conversions, names=names, mixed=mixed, complexes=complexes, lone=lone)
     for label, changed in variations.converted(inputs, parameters, conversions):
         if narrowing.holds(judge.subject.domain, changed):
             _one(judge, spec, label, changed, label.endswith((" numbers", " everything")))

@@ -118,6 +118,11 @@ def converted(
                 f"{dtype} for {', '.join(names)}",
                 _typed(inputs, dict.fromkeys(names, dtype), least),
             )
+    for name, kinds in conversions.lone:
+        for dtype in NARROW[kinds]:
+            least = rule.most_of(127 if dtype == "bool" else int(np.iinfo(dtype).max))
+            if least:
+                yield f"{dtype} for {name}, else float64", _typed(inputs, {name: dtype}, least)
     for group in conversions.mixed:
         for wide in (group[0], group[-1]):
             single = {n: "float32" for n in group if n != wide}

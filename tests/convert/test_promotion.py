@@ -48,7 +48,7 @@ def integers(body: str, signature: str = X) -> str:
         ("return (x * x + x) * 0.5", "x: exact(2, 2, 2)+iu"),
         ("return (x - 3) * 0.5", "x: exact(4, 4, 1)+i"),
         ("return np.maximum(x, 1) * 0.5", "x: exact(1, 1, 1)+iub"),
-        ("return np.sign(x) * 0.5", "x: wide+i"),
+        ("return np.sign(x) * 0.5", "x: wide+iu"),
         # a part of complex numbers
         ("return x + 0.5j", "x: integers"),
         ("return np.exp(-2j * x)", "x: integers"),
@@ -61,6 +61,8 @@ def integers(body: str, signature: str = X) -> str:
         ("a, b = x\n    return np.array([a * 0.5, b * 2])", "x: exact(2, 2, 1)+iub"),
         ("a, b = x\n    return np.array([a * 0.5, b * -2])", ""),
         ("a = x[0]\n    for k in range(2):\n        a = a + x[k]\n    return x * 0.5 * a", ""),
+        # of integers without a sign they are those
+        ("return np.abs(x) * 0.5", "x: exact(1, 1, 1)+iu"),
         # results of integers
         ("return x + 1", ""),
         ("return x * 2", ""),
@@ -122,6 +124,17 @@ def test_integers_beside_numbers(body: str, floats: bool) -> None:
     found = converted(body, "float64[:], float64", "x, s").conversions
     assert found.names == ("x",) and found.floats is floats
     assert Conversions.parse(found.lines()) == found
+
+
+def test_bools_beside_numbers_that_must_be_floats() -> None:
+    """With an int8 for `s` NumPy computes float16 of bools; the host takes floats only."""
+    body = "return np.exp(-s * x)"
+    found = converted(body, "float64[:], float64", "x, s").conversions
+    assert found.floats and found.integers.word == "integers"
+    # an integer is as good as a float here, and an int8 is not
+    body = "return np.sin(2 * np.pi * x / s)"
+    found = converted(body, "float64[:], float64", "x, s").conversions
+    assert not found.floats and found.integers.word == "wide+iu"
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ _COMPARE = {"lt", "le", "gt", "ge", "eq", "ne"}
 #: what is the same for 0.0 and -0.0
 _UNSIGNED = {*_COMPARE, "abs", "isnan", "isinf", "isfinite", "exp", "exp2", "cos", "cosh"}
 #: what makes no integer negative that is not
-_RISING = {"add", "mul", "pow", "pos", "maximum", "minimum"}
+_RISING = {"add", "mul", "pow", "pos", "abs", "sign", "maximum", "minimum"}
 #: what differs in the sign of a zero at most where its operands do
 _SIGNED = {"add", "sub", "mul", "neg", "pos", "sqrt"}
 

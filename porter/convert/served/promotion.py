@@ -42,7 +42,10 @@ Build = Callable[[Sequence[ParameterType]], ir.Program | None]
 
 @dataclass(frozen=True)
 class Question:
-    """A function as it was converted: its parameters' names, types, program and plan."""
+    """A function as it was converted: its parameters' names, types, program and plan.
+
+    With `floats` its numbers are floats wherever an array is of integers or bools.
+    """
 
     names: Sequence[str]
     types: Sequence[ParameterType]
@@ -50,6 +53,7 @@ class Question:
     plan: Plan
     build: Build
     planned: Callable[[ir.Program], Plan]
+    floats: bool = False
 
     def given(self, dtypes: Mapping[str, str]) -> ir.Program | None:
         """The program with other dtypes for some of the arrays."""
@@ -129,6 +133,8 @@ def _conversions(question: Question, groups: Sequence[Sequence[str]]) -> Convers
     names, integers = _integers(question, free)
     beside = _beside_integers(question, names, integers) if names else integers
     floats = beside is None
+    if floats:
+        names, integers = _integers(replace(question, floats=True), free)
     integers = beside or integers
     mixed = tuple(
         tuple(g) for g in groups if 1 < len(g) <= MOST_MIXED and set(g) <= free
@@ -277,10 +283,16 @@ def _as_floats(
         n: replace(b, dtype=FLOAT64) if n in dtypes or n in exact.stored else b
         for n, b in program.buffers.items()
     }
-    same = _shown(body, buffers, program) == _shown(
-        question.program.body, question.program.buffers, question.program
+    own, floats = question.program, question.floats
+    same = _shown(body, buffers, program, floats=floats) == _shown(
+        own.body, own.buffers, own, floats=floats
     )
     return (exact if same else None), frozenset()
+
+
+def _known(p: ir.Parameter, floats: bool) -> ir.Parameter:
+    """A number without what only matters where it may be an integer, if it is a float."""
+    return replace(p, floated=False, beside_bools=False) if floats else p
 
 
 def _returned(program: ir.Program) -> set[str]:
@@ -298,9 +310,10 @@ def _returned(program: ir.Program) -> set[str]:
 
 def _shown(
     body: Sequence[ir.Stmt], buffers: Mapping[str, ir.Buffer], program: ir.Program,
-    single: bool = False,
+    single: bool = False, floats: bool = False,
 ) -> tuple[object, ...]:  # fmt: skip
-    """What must be equal for two programs to be one; with `single`, float32 counts as float64."""
+    """What must be equal for two programs to be one; with `single`, float32 counts as float64, and
+    with `floats`, numbers are floats."""
 
     def dtype(d: DType) -> DType:
         name = "float64" if single and d.name == "float32" else d.name
@@ -313,7 +326,8 @@ def _shown(
         tuple(map_statement(s, same, dtype) for s in body),
         {n: (b.shape, dtype(b.dtype)) for n, b in buffers.items()},
         tuple(replace(p, dtype=FLOAT64) for p in program.parameters if p.ndim is not None),
-        tuple(replace(p, dtype=dtype(p.dtype)) for p in program.parameters if p.ndim is None),
+        tuple(replace(_known(p, floats), dtype=dtype(p.dtype))
+              for p in program.parameters if p.ndim is None),
         program.checks, program.constants, program.imports, program.indexed, program.strict,
         program.sized, program.no_alias,
     )  # fmt: skip

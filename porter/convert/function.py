@@ -57,6 +57,7 @@ from porter.inference.types import ParameterType
 from porter.resolve.attributes import parameters_of
 from porter.resolve.globals import Globals
 from porter.schedule.nodes import Plan, items_of
+from porter.schedule.overlap import overlaps
 from porter.source.module import FunctionSource
 from porter.target.base import Target
 from porter.target.registry import CUDA
@@ -154,11 +155,10 @@ class Converted:
             for name in set(group) & set(self.conversions.names):
                 # of arrays that meet, the dtypes of all decide
                 filled[dtypes_of(name)] += f'", "{rule if len(group) == 1 else "together"}'
-            lone = self.conversions.lone_words(group)
-            if lone:
-                needs = replace(needs, helpers={*needs.helpers, "_lone"})
-            more = f', lone="{lone}"' if lone else ""
-            filled[rule_of(group[0])] = f', rule="{rule}"{more}' if rule else ""
+            more = {k: v for k, v in self._meeting(group).items() if v}
+            needs = replace(needs, helpers={*needs.helpers, *(f"_{k}" for k in more if rule)})
+            rule += "".join(f'", {k}="{v}' for k, v in more.items()) if rule else ""
+            filled[rule_of(group[0])] = f', rule="{rule}"' if rule else ""
         filled[FLOATS] = ", floats=True" if self.conversions.floats else ""
         named = self._served_as_integers
         # what a loop makes of integers is not refused
@@ -181,6 +181,13 @@ class Converted:
             every = self._each_dtype(allowed)
             parts = tuple(with_signatures(part, every) for part in parts)
         return replace(self.blank, parts=parts, needs=needs)
+
+    def _meeting(self, group: Sequence[str]) -> dict[str, str]:
+        """What the check of arrays that meet is told of some of them."""
+        mixed = tuple(group) in self.conversions.mixed
+        stored = overlaps(self.plan).written & set(group) if mixed else ()
+        words = " ".join(n for n in group if n in stored)
+        return {"lone": self.conversions.lone_words(group), "stored": words}
 
     @property
     def _served_as_integers(self) -> bool:

@@ -236,7 +236,10 @@ def shared(parts: Sequence[tuple[Conversions, Collection[str]]]) -> Conversions:
     )  # fmt: skip
     mixed = tuple(
         g for g in dict.fromkeys(g for c in found for g in c.mixed)
-        if all(g in c.mixed for c, arrays in parts if len(set(g) & set(arrays)) > 1)
+        if all(
+            any(set(g) & set(arrays) <= set(m) for m in c.mixed)
+            for c, arrays in parts if len(set(g) & set(arrays)) > 1
+        )
     )  # fmt: skip
     rules = [c.integers for c in found if set(c.names) & set(names)]
     kind = next((k for k in ("exact", "wide") if any(r.kind == k for r in rules)), "integers")

@@ -229,7 +229,12 @@ def test_integers_beside_one_array_of_floats(body: str, names: tuple[str, ...], 
         ("return np.where(x > 0.5, y, x)", False),
         # a result of float32
         ("return x * 2, x * y", False),
-        ("x += y", False),
+        # the host casts what is stored
+        ("x += y", True),
+        # 0.1 is a little more accurate, and 1e-50 is zero in float32
+        ("return 0.1 * x + y", True),
+        ("return x / (x + 1e-50) + y", False),
+        ("return 1e50 * x * y", False),
     ],
 )
 def test_float32_beside_float64(body: str, accepted: bool) -> None:

@@ -359,21 +359,34 @@ class Prologue(Pipeline):
                 found = f"cannot broadcast to the shape {{{n}.shape}} of {n}"
                 self._needs("_command")
                 self.emit(f'    raise ValueError(f"{found}: {{_command()}}")')
-            if n in self.overlap.written or n in self._returned():
+            if (n in self.overlap.written or n in self._returned()) and not self._meets(n):
                 self.emit(f"whole_{n} = {n}")
         for of in dict.fromkeys(self.own_shapes.values()):
             self.emit(f"{self.own_shape(of)} = {self._shape_of(of)}")
         for n in names:
             self.emit(f"{n} = _flat({n}, shape)")
 
-    def _same_dtypes(self) -> None:
+    def _groups(self) -> dict[str, list[str]]:
+        """The arrays that must have one dtype, by its variable."""
         groups: dict[str, list[str]] = {}
         for p in self.arrays:
             var = self.plan.buffers[p.name].dtype.var
             if var is not None:
                 groups.setdefault(var, []).append(p.name)
-        for var, names in groups.items():
+        return groups
+
+    def _meets(self, name: str) -> bool:
+        """Whether an elementwise function stores into an array that others must be like."""
+        if not self.elementwise or name not in self.overlap.written:
+            return False
+        return any(name in names and len(names) > 1 for names in self._groups().values())
+
+    def _same_dtypes(self) -> None:
+        for var, names in self._groups().items():
             if len(names) > 1:
+                for n in names:
+                    if self._meets(n):  # it may become another array now
+                        self.emit(f"whole_{n} = {n}")
                 self._needs("_one_dtype")
                 both = ", ".join(names)
                 self.emit(f'{both} = _one_dtype("{" ".join(names)}", {both}{rule_of(var)})')

@@ -12,14 +12,16 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import product
+from struct import pack, unpack
 
 from porter import ir
 from porter.convert.served.exact import Exact, Uneven
 from porter.dtypes.conversions import LARGEST, NARROW, Conversions, Integers, shared
 from porter.dtypes.dtype import FLOAT64, WEAK_INT, DType
 from porter.inference.types import ParameterType, literal_of
-from porter.ir.rebuild import map_statement
-from porter.ir.walk import statements, walk
+from porter.ir.rebuild import map_parts, map_statement
+from porter.ir.walk import rewrite, statements, walk
+from porter.schedule.elementwise import is_elementwise
 from porter.schedule.nodes import Plan, items_of
 from porter.schedule.overlap import overlaps
 from porter.sizes.polynomial import Poly
@@ -36,6 +38,8 @@ _STEPS = {
 }  # fmt: skip
 
 
+#: magnitudes between which a number has a float32 near it
+_SMALLEST, _GREATEST = 1e-37, 1e38
 #: builds the program of one function for other types; None where that is refused
 Build = Callable[[Sequence[ParameterType]], ir.Program | None]
 
@@ -127,8 +131,8 @@ def conversions(question: Question, groups: Sequence[Sequence[str]]) -> Conversi
 
 
 def _conversions(question: Question, groups: Sequence[Sequence[str]]) -> Conversions:
-    free = convertible(question)
-    if not free or any(p.conversion for p in question.program.parameters):
+    free, stored = convertible(question), stored_into(question)
+    if not (free or stored) or any(p.conversion for p in question.program.parameters):
         return Conversions()
     names, integers = _integers(question, free)
     beside = _beside_integers(question, names, integers) if names else integers
@@ -137,7 +141,7 @@ def _conversions(question: Question, groups: Sequence[Sequence[str]]) -> Convers
         names, integers = _integers(replace(question, floats=True), free)
     integers = beside or integers
     mixed = tuple(
-        tuple(g) for g in groups if 1 < len(g) <= MOST_MIXED and set(g) <= free
+        tuple(g) for g in groups if 1 < len(g) <= MOST_MIXED and set(g) <= free | stored
         and all(_mixes(question, g, m) for m in g)
     )  # fmt: skip
     return Conversions(names, integers, mixed, floats)
@@ -146,25 +150,49 @@ def _conversions(question: Question, groups: Sequence[Sequence[str]]) -> Convers
 def convertible(question: Question, dtype: str = "float64") -> set[str]:
     """The arrays of a dtype that are only read by kernels: no store, result or statement of the
     host shows what they are."""
+    shown = overlaps(question.plan).written | _shown_by(question.plan, ir.Return, ir.Host, ir.Bind)
+    return _arrays_of(question, dtype) - shown
+
+
+def stored_into(question: Question) -> set[str]:
+    """The arrays of float64 of an elementwise function that nothing but kernels store into.
+
+    The host gives kernels a copy in float64, and casts what they stored, as NumPy does.
+    """
     plan = question.plan
-    shown = set(overlaps(plan).written)
-    for item in items_of(plan.items):
-        if isinstance(item, ir.Return):
-            values = [v for v in item.values if isinstance(v, str)]
-        elif isinstance(item, ir.Host):
-            values = [name for _, name in item.arrays]
-        elif isinstance(item, ir.Bind):
-            values = [*item.names, *item.buffers]
-        else:
-            continue
-        for v in values:
-            shown |= plan.aliases.arguments(v)
+    if not is_elementwise(plan) or plan.per_element:
+        return set()
+    written = overlaps(plan).written & _arrays_of(question, "float64")
+    return written - _shown_by(plan, ir.Host, ir.Bind)
+
+
+def _arrays_of(question: Question, dtype: str) -> set[str]:
     return {
         p.name
         for p, t in zip(question.program.parameters, question.types, strict=True)
         if p.ndim is not None and t.ndim is not None and not p.conversion and not p.attribute
-        and t.dtype.name == dtype and p.name not in shown
+        and t.dtype.name == dtype
     }  # fmt: skip
+
+
+def _shown_by(plan: Plan, *kinds: type[ir.Return | ir.Host | ir.Bind]) -> set[str]:
+    """The arguments that results or statements of the host show."""
+    shown: set[str] = set()
+    for item in items_of(plan.items):
+        if not isinstance(item, kinds):
+            continue
+        match item:
+            case ir.Return():
+                values = [v for v in item.values if isinstance(v, str)]
+            case ir.Host():
+                values = [name for _, name in item.arrays]
+            case ir.Bind():
+                values = [*item.names, *item.buffers]
+            case _:
+                values = []
+        for v in values:
+            shown |= plan.aliases.arguments(v)
+    return shown
 
 
 # -- integers ------------------------------------------------------------------------------------
@@ -346,26 +374,59 @@ def _mixes(question: Question, group: Sequence[str], wide: str) -> bool:
     own = question.program
     if program is None:
         return False
-    if _shown(program.body, program.buffers, program, True) != _shown(own.body, own.buffers, own):
+    if _shown(_rounded(program.body), program.buffers, program, True) != _shown(
+        _rounded(own.body), own.buffers, own
+    ):
         return False
+    # what is stored into is the argument itself when it is returned
+    given = stored_into(question)
     if not all(
-        _dtypes(program, s) == _dtypes(own, t)
+        _dtypes(program, s, given) == _dtypes(own, t, given)
         for s, t in zip(_returns(program), _returns(own), strict=True)
     ):
         return False
-    return not any(_steps(e) for s in statements(program.body) for e in _expressions(s))
+    return not _shows_rounding(program)
+
+
+def _rounded(body: Sequence[ir.Stmt]) -> tuple[ir.Stmt, ...]:
+    """The statements with their numbers in float32, but for those that it has no place for.
+
+    `0.1 * x` of float32 is computed with the float32 nearest to 0.1, and more accurately here.
+    """
+
+    def change(e: ir.Expr) -> ir.Expr | None:
+        match e:
+            case ir.Const(value=float() as v) if _SMALLEST < abs(v) < _GREATEST:
+                return replace(e, value=unpack("f", pack("f", v))[0])
+        return None
+
+    return tuple(map_parts(s, lambda e: rewrite(e, change), lambda p: p, lambda d: d) for s in body)
+
+
+def _shows_rounding(program: ir.Program) -> bool:
+    """Whether a value that NumPy computes or stores in float32 is rounded, compared or made an
+    integer."""
+    stored: set[str] = set()
+    for s in program.body:
+        own = {w.buffer for w in statements((s,)) if isinstance(w, ir.Write)}
+        # what a block reads may be what an earlier turn of it stored
+        known = stored if isinstance(s, ir.Write) else stored | own
+        if any(_steps(e, known) for t in statements((s,)) for e in _expressions(t)):
+            return True
+        stored |= own
+    return False
 
 
 def _returns(program: ir.Program) -> list[ir.Return]:
     return [s for s in statements(program.body) if isinstance(s, ir.Return)]
 
 
-def _dtypes(program: ir.Program, item: ir.Return) -> list[str]:
-    """The dtypes of results."""
+def _dtypes(program: ir.Program, item: ir.Return, given: Collection[str]) -> list[str]:
+    """The dtypes of results, but for arguments that are given back."""
     made = {s.name: s.dtype for s in statements(program.body) if isinstance(s, ir.Def)}
     known = {n: b.dtype for n, b in program.buffers.items()} | made
     return [
-        "" if v is None else known[v].name if isinstance(v, str) else v.dtype.name
+        "" if v is None or v in given else known[v].name if isinstance(v, str) else v.dtype.name
         for v in item.values
     ]
 
@@ -385,13 +446,13 @@ def _expressions(stmt: ir.Stmt) -> Iterator[ir.Expr]:
             yield from (x for _, v in stmt.values for x in walk(v))
 
 
-def _steps(e: ir.Expr) -> bool:
+def _steps(e: ir.Expr, stored: Collection[str]) -> bool:
     """Whether a value that NumPy computes in float32 is rounded, compared or made an integer."""
     match e:
         case ir.Op(op, args) if op in _STEPS:
-            return any(_is_single(a) for a in args) and not all(map(_is_given, args))
+            return any(_is_single(a) for a in args) and not all(_is_given(a, stored) for a in args)
         case ir.Cast(arg, dtype) if dtype.kind != "f":
-            return _is_single(arg) and not _is_given(arg)
+            return _is_single(arg) and not _is_given(arg, stored)
     return False
 
 
@@ -399,8 +460,8 @@ def _is_single(e: ir.Expr) -> bool:
     return e.dtype.name == "float32" and not e.dtype.weak
 
 
-def _is_given(e: ir.Expr) -> bool:
+def _is_given(e: ir.Expr, stored: Collection[str]) -> bool:
     """An element as it was given, or a number that float32 holds: it is the same in float64."""
     if isinstance(e, ir.Const):
         return isinstance(e.value, int) or float(e.value.real).is_integer()
-    return isinstance(e, ir.Load) and not e.dtype.weak
+    return isinstance(e, ir.Load) and not e.dtype.weak and e.buffer not in stored

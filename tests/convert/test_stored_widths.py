@@ -1,0 +1,87 @@
+"""Arrays of float32 beside float64, one of which is stored into: the host casts what is stored."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.convert.test_promotion import XY, converted
+from tests.support.shell import Shell
+
+SOURCE = """def step(w, g, v, rate):
+    v[:] = 0.9 * v + g
+    w -= rate * v
+    return w
+
+
+def clipped(x, y, low):
+    x[x < low] = y[x < low]
+"""
+CHILD = """
+import numpy as np
+import a, a_cuda
+vars(a_cuda).update(THREADS=32)
+rng = np.random.default_rng(1)
+
+
+def both(name, *args):
+    copies = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+    wanted = getattr(a, name)(*copies)
+    found = getattr(a_cuda, name)(*args)
+    assert (found is args[0]) == (wanted is copies[0]), name
+    for x, y in zip(args, copies):
+        assert np.asarray(x).dtype == np.asarray(y).dtype
+        np.testing.assert_allclose(x, y, rtol=1e-6, atol=1e-6)
+
+
+for dtypes in ["ffd", "fdf", "fdd", "dff", "dfd", "ddf", "fff", "ddd"]:
+    both("step", *(rng.random((3, 4)).astype(d) for d in dtypes), 0.1)
+for one, other in ["fd", "df", "ff"]:
+    both("clipped", rng.random(12)[::2].astype(one), rng.random(6).astype(other), 0.5)
+    both("clipped", rng.random(12).astype(one)[::2], rng.random(6).astype(other), 0.5)
+
+x, g = rng.random(5).astype("f"), rng.random(5)
+for args in [(x, g, x), (x[:-1], g[1:], x[1:])]:
+    before = x.copy()
+    try:
+        a_cuda.step(*args, 0.1)
+    except TypeError as e:
+        assert "w is float32 and overlaps another argument: run `porter convert" in str(e), e
+    else:
+        raise AssertionError("copies of one array are not one array")
+    assert (x == before).all()
+print("done")
+"""
+
+
+def test_what_is_stored_is_cast_as_numpy_casts_it(shell: Shell) -> None:
+    shell.write("a.py", SOURCE)
+    assert shell.convert("a.py", "--no-verify") == 0, shell.out
+    text = (shell.folder / "a_cuda.py").read_text()
+    assert "w, g, v, rate: float32 beside float64 become float64" in text
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD], cwd=shell.folder, capture_output=True, text=True,
+        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}, timeout=200, check=False,
+    )  # fmt: skip
+    assert done.stdout == "done\n", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("body", "mixed"),
+    [
+        ("x += y", True),
+        ("x += y\n    return x", True),
+        ("x[:] = np.where(x > 0, y, x)", True),
+        # what float32 rounds is compared, or decides a dtype
+        ("x += y\n    return x > 0.5", False),
+        ("x += y\n    return x * 2.0", False),
+        ("for _ in range(3):\n        x += np.where(x > 1, y, 0.5)", False),
+    ],
+)
+def test_which_functions_cast(body: str, mixed: bool) -> None:
+    made = converted(body, XY)
+    assert [sorted(g) for g in made.conversions.mixed] == ([["x", "y"]] if mixed else [])
+    assert ('stored="x"' in "".join(made.text.parts)) is mixed

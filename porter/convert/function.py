@@ -35,7 +35,7 @@ from porter.convert.parts import for_parts, lines_of, signatures_of
 from porter.convert.reduction import for_reduction
 from porter.convert.served.complexes import real_arrays
 from porter.convert.served.integers import integer_forms
-from porter.convert.served.kinds import beside_floats, other_kinds, with_lone
+from porter.convert.served.kinds import beside_floats, other_kinds, with_lone, with_stored
 from porter.convert.served.numbers import reals
 from porter.convert.served.numbers_alone import host_form
 from porter.convert.served.promotion import Question, conversions
@@ -359,7 +359,7 @@ def _called(function: FunctionSource, converted: Converted) -> Converted:
 def _of_integers(function: FunctionSource, first: Converted, how: How) -> Iterator[Made]:
     """A form for integers that the first one neither takes nor converts, if they are likely."""
     whole = [n for s in first.siblings if DType(s.dtype).kind in "iu" for n in s.names]
-    served = {*first.conversions.names, *whole}
+    served = {*first.conversions.names, *whole} - overlaps(first.plan).written
     for types in integer_forms(function, first.types, how.scope, served):
         made = how.exact(function, types)
         if made is not None and not any(t.omitted != o.omitted for t, o in
@@ -395,6 +395,7 @@ def _converted(function: FunctionSource, made: Made, how: How, told: bool) -> Co
     if question is not None:
         kept = [g for g in kinds if any(s.names == g and s.dtype in kinds[g] for s in also)]
         accepted = beside_floats(wide or question, groups, accepted, kept)
+        accepted = with_stored(wide or question, groups, accepted, kept)
         accepted = with_lone(wide or question, groups, accepted)
     if not _take_float64(own, also):
         accepted = Conversions()
@@ -475,8 +476,9 @@ def _named(one: Converted, made: Served, program: ir.Program, how: How) -> Conve
 def _converts_alike(first: Converted, one: Converted) -> bool:
     """Whether the first form still converts what it does, beside another one."""
     pairs = [(c.conversions, c.floats) for c in (first, one)]
-    kept = first.conversions.only(shared(pairs))
-    return replace(kept, lone=()) == replace(first.conversions, lone=())
+    wanted, written = first.conversions, overlaps(first.plan).written
+    wanted = replace(wanted, names=tuple(n for n in wanted.names if n not in written), lone=())
+    return wanted.only(shared(pairs)) == wanted
 
 
 def _serial(planned: Plan) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Arrays of float32 beside float64, one of which is stored into: the host casts what is stored."""
+"""Arrays that are stored into, of other dtypes than the kernels': the host casts what is stored."""
 
 from __future__ import annotations
 
@@ -19,6 +19,17 @@ SOURCE = """def step(w, g, v, rate):
 
 def clipped(x, y, low):
     x[x < low] = y[x < low]
+
+
+def limited(x, low: float, high: float, value: float):
+    x[(x < low) | (x > high)] = value
+    return x
+
+
+def emptied(x):
+    doubled = x * 2.5
+    x[:] = 0.0
+    return doubled
 """
 CHILD = """
 import numpy as np
@@ -42,6 +53,18 @@ for dtypes in ["ffd", "fdf", "fdd", "dff", "dfd", "ddf", "fff", "ddd"]:
 for one, other in ["fd", "df", "ff"]:
     both("clipped", rng.random(12)[::2].astype(one), rng.random(6).astype(other), 0.5)
     both("clipped", rng.random(12).astype(one)[::2], rng.random(6).astype(other), 0.5)
+
+whole = rng.integers(-90, 90, (4, 6))
+for dtype in ["int64", "int32", "int16", "int8", "uint8", "float32"]:
+    for x in [np.abs(whole).astype(dtype), whole.astype(dtype)[:, ::2], whole.astype(dtype).T]:
+        both("limited", x, -30.5, 40.0, 7.75)
+    both("emptied", whole.astype(dtype))
+try:
+    a_cuda.limited(np.array([1, 2**53 + 2]), 0.0, 9.0, 1.0)
+except TypeError as e:
+    assert "x has int64 up to 9007199254740994, too large to be the same in float64" in str(e), e
+else:
+    raise AssertionError("integers that float64 has not are kept")
 
 x, g = rng.random(5).astype("f"), rng.random(5)
 for args in [(x, g, x), (x[:-1], g[1:], x[1:])]:
@@ -85,3 +108,25 @@ def test_which_functions_cast(body: str, mixed: bool) -> None:
     made = converted(body, XY)
     assert [sorted(g) for g in made.conversions.mixed] == ([["x", "y"]] if mixed else [])
     assert ('stored="x"' in "".join(made.text.parts)) is mixed
+
+
+@pytest.mark.parametrize(
+    ("body", "rule"),
+    [
+        ("x[x < 0.5] = 0", "exact(1, 1, 1)+iu"),
+        ("x[np.isnan(x)] = 1.5", "exact(1, 1, 1)+iub"),
+        ("y = x * 0.5\n    x[:] = -1\n    return y", "exact(1, 1, 1)+i"),
+        ("x[x > 0.5] = 0.5 * np.sign(x[x > 0.5])", "exact(1, 1, 1)+iu"),
+        ("x[x < 0.5] = 300", "exact(1, 1, 1)"),
+        # the last digit decides what it is cast to
+        ("x[:] = 0.3 * x + 1", ""),
+        ("x[:] = np.sqrt(x)", ""),
+        # what is read then is what was cast
+        ("x[x < 0.5] = 0.5\n    return x * 0.3", ""),
+        ("for _ in range(3):\n        x[x < 0.5] = 0.2", ""),
+    ],
+)
+def test_integers_that_are_stored_into(body: str, rule: str) -> None:
+    made = converted(body, "float64[:]")
+    assert made.conversions.names == (("x",) if rule else ())
+    assert not rule or made.conversions.integers.word == rule

@@ -232,6 +232,8 @@ class Prologue(Pipeline):
             ndim = None if self.elementwise or self._any_rank(name) else p.ndim
             self._needs("_array", "_on_device")
             extra = ", written=True" if name in self.overlap.written else ""
+            if extra and self.elementwise:
+                self.emit(f"whole_{name} = {name}")  # kernels may be given another array
             self.emit(f'{name} = _array({name}, "{name}", {ndim}, "{dtypes_of(name)}"{extra})')
 
     def _items(self, p: ir.Parameter, kinds: str) -> None:
@@ -359,34 +361,21 @@ class Prologue(Pipeline):
                 found = f"cannot broadcast to the shape {{{n}.shape}} of {n}"
                 self._needs("_command")
                 self.emit(f'    raise ValueError(f"{found}: {{_command()}}")')
-            if (n in self.overlap.written or n in self._returned()) and not self._meets(n):
+            if n in self._returned() and n not in self.overlap.written:
                 self.emit(f"whole_{n} = {n}")
         for of in dict.fromkeys(self.own_shapes.values()):
             self.emit(f"{self.own_shape(of)} = {self._shape_of(of)}")
         for n in names:
             self.emit(f"{n} = _flat({n}, shape)")
 
-    def _groups(self) -> dict[str, list[str]]:
-        """The arrays that must have one dtype, by its variable."""
+    def _same_dtypes(self) -> None:
         groups: dict[str, list[str]] = {}
         for p in self.arrays:
             var = self.plan.buffers[p.name].dtype.var
             if var is not None:
                 groups.setdefault(var, []).append(p.name)
-        return groups
-
-    def _meets(self, name: str) -> bool:
-        """Whether an elementwise function stores into an array that others must be like."""
-        if not self.elementwise or name not in self.overlap.written:
-            return False
-        return any(name in names and len(names) > 1 for names in self._groups().values())
-
-    def _same_dtypes(self) -> None:
-        for var, names in self._groups().items():
+        for var, names in groups.items():
             if len(names) > 1:
-                for n in names:
-                    if self._meets(n):  # it may become another array now
-                        self.emit(f"whole_{n} = {n}")
                 self._needs("_one_dtype")
                 both = ", ".join(names)
                 self.emit(f'{both} = _one_dtype("{" ".join(names)}", {both}{rule_of(var)})')

@@ -89,7 +89,22 @@ class Exact:
             if number is not None and number.power:
                 self.locals[s.name] = number
                 return replace(s, value=number.expr)
+        if isinstance(s, ir.Write) and s.buffer in self.names:
+            s = replace(s, body=self._stored(s.body))
         return map_parts(s, self._expression, lambda p: p, lambda d: d)
+
+    def _stored(self, e: ir.Expr) -> ir.Expr:
+        """What is stored into an array of integers, which the host casts to them."""
+        if isinstance(e, ir.Cast) and e.arg.dtype.kind == "f":
+            if isinstance(e.arg, ir.Const):
+                return replace(e.arg, dtype=FLOAT64)
+            return ir.Cast(e.arg, FLOAT64) if e.arg.dtype.weak else e.arg
+        if isinstance(e, ir.Const) and e.dtype.kind in "iu":
+            least, most = limits(e.dtype)
+            if not least <= e.value.real <= most:
+                return e  # NumPy raises
+        number = self._number(e)
+        return e if number is None else number.expr
 
     def _expression(self, e: ir.Expr) -> ir.Expr:
         return rewrite(e, self._change)

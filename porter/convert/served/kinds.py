@@ -10,16 +10,21 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
+from porter import ir
 from porter.convert.served.promotion import (
     MOST_MIXED,
     Question,
     converted_alone,
     narrow_of,
     narrow_within,
+    stored_alone,
+    stored_into,
     within,
 )
 from porter.dtypes.conversions import NARROW, Conversions, shared
 from porter.inference.types import ParameterType
+from porter.ir.effects import expressions
+from porter.ir.walk import statements, walk
 
 #: what is tried for the only arrays that are not converted, and for each of several
 _ONE, _SEVERAL = ("int64", "int32", "uint8", "int8", "bool"), ("int64",)
@@ -94,6 +99,65 @@ def _still(
     """Whether the same is converted where other arrays are of integers, and stay so."""
     other = question.with_dtypes(dict.fromkeys(kept, "int64"))
     return other is not None and within(other, names, found.integers)
+
+
+def with_stored(
+    question: Question, groups: Groups, found: Conversions, kept: Sequence[tuple[str, ...]]
+) -> Conversions:
+    """The conversions, and the only array that is stored into, of integers: `x[x < t] = 0`.
+
+    The host casts what kernels stored, as NumPy does: that must be a number or an element as it
+    is, because the last digit of what kernels compute decides what it is cast to.
+    """
+    stored = [g[0] for g in groups if len(g) == 1 and g[0] in stored_into(question)]
+    if found or len(stored) != 1 or tuple(stored) in kept:
+        return found
+    program = question.given({stored[0]: "int64"})
+    if program is None or not _stores_elements(program, stored[0]):
+        return found
+    return stored_alone(question, stored[0])
+
+
+def _stores_elements(program: ir.Program, name: str) -> bool:
+    """Whether an array is stored into by statements of their own, as the last of all that read
+    integers, and nothing is computed for it."""
+    whole = {p.name for p in program.parameters if p.ndim is not None and p.dtype.kind in "biu"}
+    written = False
+    for s in program.body:
+        inner = tuple(statements((s,)))
+        loads = {x.buffer for t in inner for e in expressions(t) for x in walk(e)
+                 if isinstance(x, ir.Load)}  # fmt: skip
+        if written and loads & whole:
+            return False
+        if any(isinstance(t, ir.Write) and t.buffer == name for t in inner):
+            if not isinstance(s, ir.Write) or not _is_plain(s.body, whole):
+                return False
+            written = True
+    return written
+
+
+def _is_plain(e: ir.Expr, whole: Collection[str]) -> bool:
+    """Whether a value is a number, an element of an argument or one of them, its sign changed."""
+    match e:
+        case ir.Const() | ir.Scalar():
+            return True
+        case ir.Load(buffer=name):
+            return name in whole
+        case ir.Cast(arg=arg):
+            return _is_plain(arg, whole)
+        case ir.Select(then=then, other=other):
+            return _is_plain(then, whole) and _is_plain(other, whole)
+        case ir.Op(op="neg" | "abs" | "sign" | "maximum" | "minimum", args=args):
+            return all(_is_plain(a, whole) for a in args)
+        case ir.Op(op="mul", args=(a, b)):
+            # one rounding, which is the same everywhere
+            return _is_plain(a, whole) and _is_plain(b, whole) and not _has_product(e)
+    return False
+
+
+def _has_product(e: ir.Expr) -> bool:
+    """Whether there is a product in one."""
+    return sum(isinstance(x, ir.Op) and x.op == "mul" for x in walk(e)) > 1
 
 
 def with_lone(question: Question, groups: Groups, found: Conversions) -> Conversions:

@@ -223,6 +223,14 @@ def converted_alone(question: Question, names: Sequence[str]) -> Conversions:
     return Conversions(() if kept is None else found, kept or rule)
 
 
+def stored_alone(question: Question, name: str) -> Conversions:
+    """What is converted where an array that is stored into is of integers."""
+    exact, _ = _as_floats(question, {name: "int64"})
+    found, rule = _rule(question, [name], exact)
+    kept = _beside_integers(question, found, rule) if found else rule
+    return Conversions(found, kept or rule, floats=kept is None)
+
+
 def _rule(
     question: Question, chosen: Sequence[str], exact: Exact | None
 ) -> tuple[tuple[str, ...], Integers]:
@@ -311,6 +319,8 @@ def _as_floats(
         n: replace(b, dtype=FLOAT64) if n in dtypes or n in exact.stored else b
         for n, b in program.buffers.items()
     }
+    if stored_into(question) & dtypes.keys():
+        exact.needs.add((1, 1, False))  # what nothing is stored into is given back
     own, floats = question.program, question.floats
     same = _shown(body, buffers, program, floats=floats) == _shown(
         own.body, own.buffers, own, floats=floats

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from porter import ir
 from porter.ir.scalars import cast
 from porter.ir.walk import statements
-from porter.sizes.polynomial import Atom, Data, Dim, Index, Poly, product
+from porter.sizes.polynomial import Atom, Data, Dim, Index, Poly
+from porter.sizes.shapes import product
 
 ONE = Poly.of(1)
 

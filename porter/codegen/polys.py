@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from porter.codegen.spell import ATOM, PRODUCT, SUM, parenthesised
+from porter.codegen.spell import ATOM, POWER, PRODUCT, SUM, parenthesised
 from porter.sizes.polynomial import Apply, Atom, Data, Monomial, Poly, Symbol
 
 AtomText = Callable[[Atom], tuple[str, int]]
@@ -66,6 +66,11 @@ def _apply(a: Apply, spell: AtomText) -> tuple[str, int]:
         return f"{a.op}({poly_text(x, spell)}, {poly_text(y, spell)})", ATOM
     if a.op == "bound":
         return f"_slice_bound({poly_text(x, spell)}, {poly_text(y, spell)})", ATOM
+    if a.op == "**":
+        # with `k - 1`, in a loop of k turns, what is allocated before a loop that does not run
+        less = any(c < 0 for _, c in y.terms)
+        exponent = f"max({poly_text(y, spell)}, 0)" if less else poly_text(y, spell, POWER)
+        return f"{poly_text(x, spell, POWER + 1)}**{exponent}", POWER
     return (
         f"{poly_text(x, spell, PRODUCT)} {a.op} {poly_text(y, spell, PRODUCT + 1)}",
         PRODUCT,

@@ -91,6 +91,8 @@ def _applied(op: str, a: int, b: int) -> int:
         if b == 0:
             raise SizeUnknown("a division by zero")
         return a // b if op == "//" else a % b
+    if op == "**":
+        return int(a ** max(b, 0))
     if op == "bound":
         return min(max(a + b if a < 0 else a, 0), b)
     if op in BORDERS:

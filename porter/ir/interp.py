@@ -160,6 +160,10 @@ class Machine:
             return BORDERS[atom.op](a, b)
         if atom.op in ("min", "max"):
             return min(a, b) if atom.op == "min" else max(a, b)
+        if atom.op == "**":
+            if b < 0:
+                raise IRError(f"the exponent of `{atom}` is {b}")
+            return int(a**b)
         return a // b if atom.op == "//" else a % b  # `wrap` is `%` too, within the bounds
 
     def domain(self, axes: tuple[ir.Axis, ...]) -> Iterator[None]:

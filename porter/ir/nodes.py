@@ -13,7 +13,8 @@ from enum import Enum, auto
 from porter.diagnostics import Diagnostic, Span
 from porter.dtypes.dtype import BOOL, DType
 from porter.ir.ops import SIGNS
-from porter.sizes.polynomial import Poly, hashed_once
+from porter.sizes.hashed import hashed_once
+from porter.sizes.polynomial import Poly
 
 
 @hashed_once

@@ -20,7 +20,7 @@ from porter.dtypes.dtype import (
 from porter.ir.nodes import Cast, Const, Expr, Load, Local, Op, Reduce, Scalar, Select, Value
 from porter.ir.ops import OPS, sign
 from porter.ir.walk import walk
-from porter.sizes.polynomial import Integer, Poly, apply
+from porter.sizes.polynomial import Data, Integer, Poly, apply, power
 
 
 class DTypeError(Exception):
@@ -201,6 +201,11 @@ def _arithmetic(op: str, common: DType) -> DType:
     return common
 
 
+def _of_host(base: Poly, exponent: Poly) -> bool:
+    """Whether the host knows both, so that it can test the exponent."""
+    return not any(isinstance(a, Data) for p in (base, exponent) for a in p.atoms())
+
+
 _POLY_OPS = {"floordiv": "//", "mod": "%", "minimum": "min", "maximum": "max"}
 
 
@@ -216,12 +221,8 @@ def _on_sizes(op: str, args: list[Expr]) -> Expr | None:
         if op in ("floordiv", "mod") and b.constant == 0:
             raise DTypeError("integer division by zero")
         return integer(apply(_POLY_OPS[op], a, b))
-    exponent = b.constant
-    if op == "pow" and exponent is not None and 0 <= exponent <= 8:
-        result = Poly.of(1)
-        for _ in range(exponent):
-            result *= a
-        return integer(result)
+    if op == "pow" and (0 <= b.constant <= 8 if b.constant is not None else _of_host(a, b)):
+        return integer(power(a, b))
     arithmetic = {"add": a + b, "sub": a - b, "mul": a * b, "neg": -a, "pos": a}
     return integer(arithmetic[op]) if op in arithmetic else None
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from porter import ir
 from porter.schedule.writing import KernelWriter, Lines, Loop, Turn, Turns
-from porter.sizes.polynomial import Apply, Poly, Symbol, lengths
+from porter.sizes.polynomial import Apply, Poly, Symbol
+from porter.sizes.shapes import lengths
 
 
 def loop(w: KernelWriter, a: ir.Axis) -> Loop:

@@ -1,9 +1,11 @@
 """Symbolic integers: sizes, bounds and subscripts in one canonical form.
 
 A `Poly` is a polynomial with integer coefficients over atoms.  An atom is a symbol (`Dim`,
-`Index`, `Integer`; no two of a program have one name), an application of `//`, `%`, `min`,
+`Index`, `Integer`; no two of a program have one name), an application of `//`, `%`, `**`, `min`,
 `max`, `bound` or `wrap` that did not simplify, or an integer read from data (a gather).  Two
 equal polynomials are equal objects, so `==` decides whether two shapes are the same.
+
+The exponent of a power is never negative: whoever makes one has the host test it.
 
 An extent is taken as `max(0, extent)`: a slice `x[1:-1]` has the extent `n - 2`, and
 both Python's `range` and a grid treat a negative one as empty.
@@ -14,24 +16,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, TypeVar, Union
+from typing import Any, ClassVar, TypeGuard, Union
 
-T = TypeVar("T")
+from porter.sizes.hashed import hashed_once
+
 IntLike = Union["Poly", int]
-
-
-def hashed_once(kind: type[T]) -> type[T]:
-    """A frozen class whose objects remember their hash: that of a tree asks for all below."""
-    fresh: Callable[[Any], int] = kind.__hash__
-
-    def remembered(self: Any) -> int:
-        known: int | None = self.__dict__.get("_hash")
-        if known is None:
-            known = self.__dict__["_hash"] = fresh(self)
-        return known
-
-    kind.__hash__ = remembered  # type: ignore[method-assign]
-    return kind
 
 
 @dataclass(frozen=True, order=True)
@@ -89,7 +78,7 @@ BORDERS: dict[str, Callable[[int, int], int]] = {
 @hashed_once
 @dataclass(frozen=True)
 class Apply:
-    """`//`, `%`, `min`, `max`, `bound`, `wrap` or a border that has no simpler form."""
+    """`//`, `%`, `**`, `min`, `max`, `bound`, `wrap` or a border that has no simpler form."""
 
     op: str
     args: tuple[Poly, ...]
@@ -104,11 +93,13 @@ class Apply:
             return True
         if self.op == "%":
             return b.is_positive()
+        if self.op == "**":
+            return a.is_nonneg()
         return a.is_nonneg() and (b.is_nonneg() if self.op == "min" else b.is_positive())
 
     def __str__(self) -> str:
         a, b = self.args
-        if self.op not in ("//", "%"):
+        if self.op not in ("//", "%", "**"):
             return f"{self.op}({a}, {b})"
         return f"({a}) {self.op} ({b})"
 
@@ -296,7 +287,17 @@ class Poly:
         """Whether it is certainly >= 0."""
         if all(c >= 0 and all(a.nonneg for a in m) for m, c in self.terms):
             return True
+        least = self._with_least_powers()
+        if least != self and least.is_nonneg():
+            return True
         return any(self._without_floor(m, c) for m, c in self.terms if c < 0)
+
+    def _with_least_powers(self) -> Poly:
+        """With 1 for powers of positive numbers that are added, where no factor is negative."""
+        return _collect([
+            (tuple(a for a in m if a not in _powers(m) or not a.args[0].is_positive()), c)
+            if c > 0 and _powers(m) and all(a.nonneg for a in m) else (m, c) for m, c in self.terms
+        ])  # fmt: skip
 
     def _without_floor(self, monomial: Monomial, c: int) -> bool:
         """Use `p // k <= p / k` for a term that is subtracted."""
@@ -324,7 +325,7 @@ class Poly:
 
 def _factor(atom: Atom) -> str:
     text = str(atom)
-    return f"({text})" if isinstance(atom, Apply) and atom.op in ("//", "%") else text
+    return f"({text})" if isinstance(atom, Apply) and atom.op in ("//", "%", "**") else text
 
 
 def _collect(terms: list[tuple[Monomial, int]]) -> Poly:
@@ -332,7 +333,36 @@ def _collect(terms: list[tuple[Monomial, int]]) -> Poly:
     for monomial, c in terms:
         total[monomial] = total.get(monomial, 0) + c
     kept = [(m, c) for m, c in total.items() if c]
+    if any(map(_powers, total)):
+        joined = [term for m, c in kept for term in _joined(m, c)]
+        if joined != kept:
+            return _collect(joined)
     return Poly(tuple(sorted(kept, key=lambda t: _order(t[0]))))
+
+
+def is_power(atom: Atom) -> TypeGuard[Apply]:
+    """Whether it is an application of `**`."""
+    return isinstance(atom, Apply) and atom.op == "**"
+
+
+def _powers(monomial: Monomial) -> list[Apply]:
+    return [a for a in monomial if is_power(a)]
+
+
+def _joined(monomial: Monomial, c: int) -> Iterable[tuple[Monomial, int]]:
+    """The terms of a product with one power of each base: `n * n**i * n**(k - i - 1)` is `n**k`."""
+    for base in dict.fromkeys(a.args[0] for a in _powers(monomial)):
+        exponents = {a: Poly.of(1) for a in monomial if Poly.atom(a) == base}
+        exponents |= {a: a.args[1] for a in _powers(monomial) if a.args[0] == base}
+        own = [a for a in monomial if a in exponents]
+        exponent = sum((exponents[a] for a in own), Poly())
+        factor, rest = base.constant or 0, c
+        while factor > 1 and rest % factor == 0:
+            rest, exponent = rest // factor, exponent + 1
+        if len(own) > 1 or rest != c:
+            others = tuple(a for a in monomial if a not in exponents)
+            return (Poly(((others, rest),)) * power(base, exponent)).terms
+    return [(monomial, c)]
 
 
 def _divides(divisor: Poly, value: Poly) -> bool:
@@ -386,6 +416,23 @@ def _mod(value: Poly, divisor: IntLike) -> Poly:
     return Poly.atom(Apply("%", (value, d)))
 
 
+def power(base: IntLike, exponent: IntLike) -> Poly:
+    """`base ** exponent`, for an exponent that is not negative."""
+    base, exponent = Poly.of(base), Poly.of(exponent)
+    known = exponent.constant
+    if known is not None and 0 <= known <= (8 if base.constant is None else 63):
+        total = Poly.of(1)
+        for _ in range(known):
+            total *= base
+        return total
+    inner = _powers(base.terms[0][0]) if len(base.terms) == 1 else []
+    if inner and base == Poly.atom(inner[0]):
+        return power(inner[0].args[0], inner[0].args[1] * exponent)
+    if base.constant in (1, -1):
+        return 1 - (1 - base) * (exponent % 2)
+    return Poly.atom(Apply("**", (base, exponent)))
+
+
 def minimum(a: IntLike, b: IntLike) -> Poly:
     """The smaller of two, simplified where their difference has a known sign."""
     a, b = Poly.of(a), Poly.of(b)
@@ -419,17 +466,6 @@ def unchecked(index: Poly) -> bool:
     return any(isinstance(a, Data) and not a.inside for m, _ in index.terms for a in m)
 
 
-def strays(index: Poly) -> bool:
-    """Whether a position in a part of an axis may lie outside of the axis where the part is empty.
-
-    There it is 0 (`wrap`), and so is the whole subscript, unless something is added to it.
-    """
-    if not any(isinstance(a, Apply) and a.op == "wrap" for a in index.atoms()):
-        return False
-    first = index.map_atoms(Poly.atom, lambda op, a, b: Poly() if op == "wrap" else apply(op, a, b))
-    return first != Poly()
-
-
 def bordered(op: str, k: Poly, n: Poly) -> Poly:
     """The position among n elements that stands at k, which may lie beyond the ends."""
     if k.is_nonneg() and (n - k).is_positive():
@@ -447,25 +483,11 @@ def apply(op: str, a: Poly, b: Poly) -> Poly:
         return bordered(op, a, b)
     if op == "//":
         return a // b
+    if op == "**":
+        return power(a, b)
     return a % b if op == "%" else minimum(a, b) if op == "min" else maximum(a, b)
 
 
 def sym(name: str, nonneg: bool = False) -> Poly:
     """An index as a polynomial."""
     return Poly.atom(Index(name, nonneg))
-
-
-def lengths(sizes: Iterable[Poly]) -> tuple[Poly, ...]:
-    """The extents; of two that may be negative the product is no length, so none is."""
-    found = tuple(sizes)
-    if sum(not n.is_nonneg() for n in found) > 1:
-        return tuple(n if n.is_nonneg() else maximum(n, 0) for n in found)
-    return found
-
-
-def product(sizes: Iterable[Poly]) -> Poly:
-    """How many elements an array of these sizes has."""
-    total = Poly.of(1)
-    for n in sizes:
-        total *= n
-    return total

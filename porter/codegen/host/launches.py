@@ -94,6 +94,8 @@ class Launches(HostBase):
 
     def _scalar_argument(self, e: ir.Expr, dtype: DType) -> str:
         text = self.host.text(e)
+        if dtype.weak and dtype.kind == "f" and isinstance(e, ir.Value):
+            return f"float({text})"
         if dtype == e.dtype or dtype.weak:
             return text
         return f"{self.host.dtype(replace(dtype, weak=False))}({text})"

@@ -29,7 +29,8 @@ from porter.dtypes.conversions import LARGEST
 from porter.dtypes.dtype import DType
 from porter.ir.scalars import part_of
 from porter.ir.walk import walk
-from porter.sizes.polynomial import Poly, strays, unchecked
+from porter.sizes.polynomial import Poly, is_power, unchecked
+from porter.sizes.shapes import strays
 
 
 class ExpressionWriter(SizeWriter):
@@ -58,7 +59,9 @@ class ExpressionWriter(SizeWriter):
                 return False
             if isinstance(x, ir.Scalar) and x.name not in self.naming.constants:
                 scalar = True
-            scalar = scalar or isinstance(x, ir.Local)
+            # as a float, `2**k` may be more than any integer of a kernel
+            powers = isinstance(x, ir.Value) and any(map(is_power, x.poly.atoms()))
+            scalar = scalar or powers or isinstance(x, ir.Local)
         return scalar
 
     def _expr(self, e: ir.Expr) -> tuple[str, int]:

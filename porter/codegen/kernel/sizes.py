@@ -10,8 +10,8 @@ from porter import ir
 from porter.codegen.kernel.errors import OUT_OF_BOUNDS
 from porter.codegen.kernel.state import Computed, GivenAxes, Head, Naming, Needs, Text
 from porter.codegen.polys import poly_text
-from porter.codegen.spell import ATOM, COMPARE, PRODUCT, SUM
-from porter.dtypes.dtype import DType
+from porter.codegen.spell import ATOM, COMPARE, POWER, PRODUCT, SUM
+from porter.dtypes.dtype import INT64, DType
 from porter.ir.effects import defs_in
 from porter.ir.nodes import STATES
 from porter.sizes.polynomial import BORDERS, Apply, Atom, Data, Dim, Poly, Symbol
@@ -199,6 +199,8 @@ class SizeWriter:
             self.needs.helpers.add("position")
             self.head.errors.add(OUT_OF_BOUNDS)
             return f"position({self.poly(x)}, {self.poly(y)}, error)", ATOM
+        if a.op == "**":
+            return self._host_power(a)
         if a.op in BORDERS:
             self.needs.helpers.add(f"{a.op}_position")
             return f"{a.op}_position({self.poly(x)}, {self.poly(y)})", ATOM
@@ -216,6 +218,17 @@ class SizeWriter:
             one, other = poly_text(x, self._atom, 1), poly_text(y, self._atom)
             return f"({one} if {left} {sign} {right} else {other})", ATOM
         return f"{self.poly(x, PRODUCT)} {a.op} {self.poly(y, PRODUCT + 1)}", PRODUCT
+
+    def _host_power(self, a: Apply) -> tuple[str, int]:
+        """A power of integers: the host computes it, unless an index of the kernel is in it."""
+        number = Poly.atom(a)
+        if number.names() & (self.naming.names.keys() | self.naming.own):
+            base, exponent = a.args
+            return f"{self.poly(base, POWER + 1)}**{self.poly(exponent, POWER)}", POWER
+        key = (ir.Value(number, INT64), INT64)
+        if key not in self.head.scalars:
+            self.head.scalars[key] = self.fresh("power")
+        return self.head.scalars[key], ATOM
 
 
 def _bound_name(p: Poly) -> str:

@@ -19,7 +19,8 @@ from porter.ir.walk import walk
 from porter.lowering.state.builder import Builder
 from porter.numpy_functions import FunctionSpec
 from porter.resolve.values import Array, At
-from porter.sizes.polynomial import Data, Integer, Poly, lengths, product, sym
+from porter.sizes.polynomial import Data, Integer, Poly, sym
+from porter.sizes.shapes import lengths, product
 
 #: a mask, its shape, how many statements there were, and what was made of it
 Known = tuple[ir.Expr, tuple[Poly, ...], int, Any]

@@ -9,8 +9,10 @@ from porter import ir
 from porter.ir.walk import walk
 from porter.lowering.arrays.calculus import ONE, delayed, reindex
 from porter.lowering.state.builder import Builder
+from porter.lowering.state.facts import never_negative
 from porter.resolve.values import Array
-from porter.sizes.polynomial import Poly, lengths, product, sym
+from porter.sizes.polynomial import Poly, sym
+from porter.sizes.shapes import lengths, product
 
 
 def along(array: Array, axis: int, n: Poly, position: Callable[[Poly], Poly]) -> Array:
@@ -50,7 +52,7 @@ def raised(array: Array, ndim: int) -> Array:
 
 def reshape(b: Builder, array: Array, shape: tuple[Poly, ...]) -> Array:
     """Row-major order; at most one size may be -1. A view where NumPy gives one."""
-    old = lengths(map(b.sizes.resolve, array.shape))
+    old = _whole(b, array.shape)
     total = product(old)
     unknown = [d for d, n in enumerate(shape) if n.constant == -1]
     if len(unknown) > 1:
@@ -80,6 +82,12 @@ def reshape(b: Builder, array: Array, shape: tuple[Poly, ...]) -> Array:
     return _where_contiguous(b, array, result)
 
 
+def _whole(b: Builder, shape: Sequence[Poly]) -> tuple[Poly, ...]:
+    """The extents, of which at most one may be negative."""
+    sizes = [b.sizes.resolve(n) for n in shape]
+    return tuple(sizes) if all(never_negative(b.sizes, n) for n in sizes) else lengths(sizes)
+
+
 def _where_contiguous(b: Builder, array: Array, result: Array) -> Array:
     """A view where the elements lie one after the other, as they do in a contiguous argument.
 
@@ -89,9 +97,7 @@ def _where_contiguous(b: Builder, array: Array, result: Array) -> Array:
     whole = [b.sizes.resolve(n) for n in b.out.buffers[array.view.buffer].shape]
     idx = [sym(f"?{d}", True) if n != ONE else Poly() for d, n in enumerate(array.shape)]
     start = flatten(array.view.index([Poly() for _ in idx]), whole)
-    if flatten(array.view.index(idx), whole) - start == flatten(
-        idx, lengths(map(b.sizes.resolve, array.shape))
-    ):
+    if flatten(array.view.index(idx), whole) - start == flatten(idx, _whole(b, array.shape)):
         return replace(result, view=replace(result.view, contiguous=True))
     return replace(result, view=None, shown_of=array.view.buffer)
 

@@ -28,7 +28,8 @@ from porter.lowering.functions.registry import Call, function
 from porter.lowering.functions.spacing import evenly
 from porter.lowering.state.builder import Builder
 from porter.resolve.values import NONE, Array, Text, Value
-from porter.sizes.polynomial import Data, Integer, Poly, lengths, maximum, product, sym
+from porter.sizes.polynomial import Data, Integer, Poly, maximum, sym
+from porter.sizes.shapes import lengths, product
 
 
 @dataclass

@@ -23,7 +23,8 @@ from porter.lowering.functions.registry import Call, function
 from porter.lowering.state.builder import Builder
 from porter.lowering.state.facts import never_negative
 from porter.resolve.values import Array, Slice, Value
-from porter.sizes.polynomial import Poly, maximum, product
+from porter.sizes.polynomial import Poly, maximum
+from porter.sizes.shapes import product
 
 
 def below(i: Poly, bound: Poly) -> ir.Expr:

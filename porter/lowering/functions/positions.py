@@ -13,7 +13,8 @@ from porter.lowering.expressions.inline import inline
 from porter.lowering.functions.creation import shape_of
 from porter.lowering.functions.registry import Call, function
 from porter.resolve.values import NONE, Array, Function, Value
-from porter.sizes.polynomial import Data, Poly, maximum, product
+from porter.sizes.polynomial import Data, Poly, maximum
+from porter.sizes.shapes import product
 
 
 @function("numpy.fromfunction", "function shape dtype=None")

@@ -6,11 +6,12 @@ the host has tested `m >= n` for the statements of those loops, m - n is not neg
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from porter import ir
 from porter.lowering.state.sizes import KnownSizes
-from porter.sizes.polynomial import Apply, Atom, Data, Poly, Symbol, apply
+from porter.sizes.polynomial import Apply, Atom, Data, Poly, Symbol, apply, is_power
 
 
 def extents(sizes: KnownSizes) -> tuple[Poly, ...]:
@@ -48,7 +49,7 @@ def never_negative(sizes: KnownSizes, poly: Poly) -> bool:
     """Whether `poly >= 0` follows from the facts, used one at a time."""
     p = sizes.resolve(poly)
     least = [_least(sizes, p, counts) for counts in (False, True)]
-    lower_bounds = dict.fromkeys((p, _without_max(sizes, p), *least))
+    lower_bounds = dict.fromkeys((p, _without_max(sizes, p), _without_powers(sizes, p), *least))
     return any(_follows(sizes, bound) for bound in lower_bounds)
 
 
@@ -69,6 +70,19 @@ def _least(sizes: KnownSizes, poly: Poly, counts: bool) -> Poly:
         elif not (counts and c > 0 and monomial and all(_is_count(sizes, a) for a in monomial)):
             total += (whole[0] - whole[1] + 1) * c if whole is not None else _product(monomial) * c
     return total
+
+
+def _without_powers(sizes: KnownSizes, poly: Poly) -> Poly:
+    """Something not greater: without `r**k - r**i` where r is at least 1 and k at least i."""
+    for more, less in itertools.permutations(poly.terms, 2):
+        if less[1] != -more[1] or more[1] < 0 or len(more[0]) != 1 or len(less[0]) != 1:
+            continue
+        one, other = more[0][0], less[0][0]
+        if is_power(one) and is_power(other):
+            (base, high), (same, low) = one.args, other.args
+            if base == same and _follows(sizes, base - 1) and _follows(sizes, high - low):
+                return poly - Poly((more,)) - Poly((less,))
+    return poly
 
 
 def _product(monomial: tuple[Atom, ...]) -> Poly:
@@ -93,6 +107,8 @@ def _is_count(sizes: KnownSizes, atom: Atom) -> bool:
     if isinstance(atom, Apply) and atom.op in ("//", "%"):
         positive = _follows(sizes, atom.args[1] - 1)
         return positive and (atom.op == "%" or _follows(sizes, atom.args[0]))
+    if is_power(atom):
+        return _follows(sizes, atom.args[0])
     return _follows(sizes, Poly.atom(atom))
 
 
@@ -164,6 +180,7 @@ def _running(sizes: KnownSizes) -> list[ir.Axis]:
 def _extreme(sizes: KnownSizes, poly: Poly, low: bool, by_facts: bool = True) -> Poly:
     for axis in reversed(_running(sizes)):
         sign = direction(sizes, factor_of(poly, axis.name), by_facts)
+        sign = sign or _power_direction(sizes, poly, axis.name, by_facts)
         if sign:
             at_low = (sign > 0) == low
             poly = poly.replace({axis.name: sizes.resolve(axis.lo if at_low else axis.hi - 1)})
@@ -198,6 +215,16 @@ def factor_of(poly: Poly, name: str) -> Poly | None:
             product *= Poly.of(1) if atom == own[0] else Poly.atom(atom)
         total += product
     return total
+
+
+def _power_direction(sizes: KnownSizes, poly: Poly, name: str, by_facts: bool) -> int:
+    """The direction of a number of which just one power, of a positive number, has the index."""
+    for atom in filter(is_power, poly.atoms()):
+        base, exponent = atom.args
+        rest = poly - Poly.atom(atom)
+        if name not in rest.names() | base.names() and never_negative(sizes, base - 1):
+            return direction(sizes, factor_of(exponent, name), by_facts)
+    return 0
 
 
 def direction(sizes: KnownSizes, factor: Poly | None, by_facts: bool) -> int:

@@ -13,7 +13,8 @@ from dataclasses import replace
 from porter import ir
 from porter.ir.context import Context
 from porter.ir.walk import walk
-from porter.sizes.polynomial import Poly, minimum, product
+from porter.sizes.polynomial import Poly, minimum
+from porter.sizes.shapes import product
 
 
 def guarded(

@@ -25,6 +25,13 @@ BODIES = {
     "a slice in turns": (
         "    s = 0.0\n    for i in range(k):\n        s += x[: r**i].sum()\n    return x * s"
     ),
+    "shifted": "    return np.ones(1 << k) * x[:1].sum()",
+    "shifted in turns": (
+        "    y = np.ones(1 << k)\n"
+        "    for i in range(k):\n"
+        "        y = y.reshape(1 << i, 2, 1 << (k - i - 1)).transpose(1, 0, 2).ravel() + x[i % r]\n"
+        "    return y"
+    ),
     "in branches": "    if k > 2:\n        return x * 2**k\n    return x / 3 ** (2 - k)",
     "of minus one": (
         "    y = x.copy()\n    for i in range(len(x)):\n        y[i] *= (-1) ** i\n    return y"
@@ -71,6 +78,12 @@ def test_a_negative_exponent_is_an_error() -> None:
     _, made = converted(BODIES["a size"])
     with pytest.raises(ValueError, match="`k`, an exponent of integers, is negative"):
         run(made.program, (np.ones(4), 2, -1))
+
+
+def test_a_shift_by_an_index_stays_one() -> None:
+    turns = "    for i in range(len(x)):\n        y[i] = 1 << i\n    return y"
+    original, made = converted(f"    y = np.zeros(len(x), int)\n{turns}")
+    assert not compare(original, lambda *a: run(made.program, a), (np.ones(5), 2, 2))
 
 
 def test_a_base_without_growing_powers_is_an_error_in_turns() -> None:

@@ -10,7 +10,7 @@ from porter.dtypes.dtype import INT64, DType, strengthen
 from porter.ir.ops import OPS, sign
 from porter.ir.scalars import DTypeError, cast, choose, constant_of, integer, operate
 from porter.lowering.arrays.compaction import same_selection, whole
-from porter.lowering.arrays.powers import test_power
+from porter.lowering.arrays.powers import shifted_size, test_power
 from porter.lowering.state import ambiguous
 from porter.lowering.state.builder import Builder
 from porter.lowering.state.facts import extents
@@ -202,6 +202,8 @@ def _check_generic(b: Builder, args: Sequence[ir.Expr], result: ir.Expr) -> None
 
 def elementwise(b: Builder, op: str, *operands: Operand) -> Operand:
     """One operation of the table `ir/ops.py`, elementwise."""
+    if op == "lshift" and (shifted := shifted_size(b, operands)) is not None:
+        return shifted
     result = map_arrays(b, lambda *args: operate(op, *args), operands, f"`{sign(op)}`")
     if op == "pow" and not isinstance(result, Array):
         test_power(b, result)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from porter import ir
-from porter.ir.scalars import poly_of
+from porter.ir.scalars import integer, poly_of
 from porter.lowering.state.builder import Builder
 from porter.lowering.state.facts import highest, lowest, never_negative
-from porter.sizes.polynomial import Data, Index, Poly, is_power, power
+from porter.resolve.values import Array
+from porter.sizes.polynomial import Data, Dim, Index, Poly, is_power, power
 
 #: the largest integer that a kernel computes with
 _LARGEST = 2**63 - 1
@@ -31,6 +34,22 @@ def test_power(b: Builder, number: ir.Expr) -> None:
                 raise b.refuse("PRT907", _UNKNOWN, "compute with floats: `2.0**k`")
             message = f"the power of `{base}` is too large for an integer of a kernel"
             _check(b, ir.Check("index", most, Poly.of(_LARGEST), message))
+
+
+def shifted_size(b: Builder, operands: Sequence[Array | ir.Expr]) -> ir.Expr | None:
+    """`n << k` of Python integers as the size n * 2**k; None where a kernel has to shift."""
+    scalars = [o for o in operands if isinstance(o, ir.Expr) and o.dtype.weak]
+    polys = [poly_of(o) if o.dtype.kind == "i" else None for o in scalars]
+    number, count = polys if len(polys) == 2 else (None, None)
+    if number is None or count is None or count.constant is not None:
+        return None
+    read = any(isinstance(a, Data) for p in (number, count) for a in p.atoms())
+    many = any(isinstance(a, (Dim, Index)) for a in highest(b.sizes, count).atoms())
+    if read or many or b.scope.speculative:
+        return None
+    result = integer(number * power(2, count))
+    test_power(b, result)
+    return result
 
 
 def _at_least(b: Builder, bound: int, p: Poly, message: str) -> None:

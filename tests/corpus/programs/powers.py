@@ -35,3 +35,14 @@ def alternating(x):
 
 def powers_in_a_list(k):
     return np.array([2**i for i in range(k)])
+
+
+def one_qubit_gates(state, gate, qubits):
+    """A gate on each qubit of a register in turn."""
+    psi = state.copy()
+    for q in range(qubits):
+        seen = psi.reshape(1 << q, 2, 1 << (qubits - q - 1))
+        low = gate[0, 0] * seen[:, 0] + gate[0, 1] * seen[:, 1]
+        high = gate[1, 0] * seen[:, 0] + gate[1, 1] * seen[:, 1]
+        psi = np.stack((low, high), axis=1).reshape(1 << qubits)
+    return psi

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -232,3 +232,21 @@ Value = (
     | Grid | Record | Generator | ProjectFile | Text | Table | Said | Special | ir.Object
     | Unsettled | tuple[Any, ...]
 )  # fmt: skip
+
+
+def arrays_in(value: Value) -> Iterator[Array]:
+    """The arrays that a value is or has among its items."""
+    if isinstance(value, tuple):
+        for item in value:
+            yield from arrays_in(item)
+    elif isinstance(value, Array):
+        yield value
+
+
+def shows_buffer(values: Iterable[Value], buffer: str) -> bool:
+    """Whether one of the values is the array, a view of it, or goes over it later."""
+    return any(
+        isinstance(v, Iteration)
+        or any(a.view is not None and a.view.buffer == buffer for a in arrays_in(v))
+        for v in values
+    )

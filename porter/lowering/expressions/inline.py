@@ -11,7 +11,7 @@ from porter.lowering.constants import check_default
 from porter.lowering.evaluation import Evaluator
 from porter.resolve.definitions import check_function
 from porter.resolve.globals import Globals
-from porter.resolve.values import NONE, Function, Value
+from porter.resolve.values import NONE, Function, Value, arrays_in
 from porter.support.reserved import given
 
 MAX_DEPTH = 12
@@ -85,6 +85,8 @@ def inline(
     outer = ev.b.place.origin
     try:
         body = ev.bodies(ev.within(ev.scope, env), callee.name)
+        shown = [a.view for v in ev.env.values() for a in arrays_in(v)]
+        body.shown = frozenset(view.buffer for view in shown if view is not None)
         result = body.run_helper(list(statements_of(function)))
     finally:
         ev.b.scope.active = active

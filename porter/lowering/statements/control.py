@@ -17,7 +17,7 @@ from porter.lowering.evaluation import Body, is_expr
 from porter.lowering.state.restarts import Unspecialised
 from porter.lowering.statements.narrowing import narrow, narrow_rest
 from porter.lowering.statements.statics import after_branches, ends
-from porter.resolve.values import Array, Function, Said, Unsettled
+from porter.resolve.values import Array, Function, Said, Unsettled, shows_buffer
 from porter.sizes.polynomial import Poly
 from porter.syntax.liveness import exposed
 from porter.syntax.names import assigned_names, rebound_names
@@ -114,8 +114,7 @@ def _snapshots(body: Body, name: str, value: Array, variable: str) -> None:
 
 def _is_shared(body: Body, name: str, buffer: str) -> bool:
     """Whether another name means the same array: then rebinding must not move both."""
-    others = [v for n, v in body.env.items() if n != name and isinstance(v, Array)]
-    return any(v.view is not None and v.view.buffer == buffer for v in others)
+    return shows_buffer((v for n, v in body.env.items() if n != name), buffer)
 
 
 def rebind(body: Body, arrays: dict[str, str]) -> None:

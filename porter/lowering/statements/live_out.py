@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 import libcst as cst
 
 from porter import ir
 from porter.lowering.evaluation import Body
 from porter.lowering.statements.control import made_in, own_copy
-from porter.resolve.values import Array, Value
+from porter.resolve.values import Array, arrays_in
 from porter.syntax.liveness import bound, exposed
 from porter.syntax.names import contains
 
@@ -30,7 +30,7 @@ def keep_own(
     surely = bound(_until_left(block))
     for name in [n for n in body.env if n in live and n not in before]:
         value = body.env[name]
-        arrays = list(_arrays(value))
+        arrays = list(arrays_in(value))
         if arrays and name not in surely:
             raise body.b.refuse(
                 "PRT902", f"`{name}` is read after the loop, but may be unassigned there",
@@ -52,11 +52,3 @@ def _until_left(block: Sequence[cst.BaseStatement]) -> list[cst.BaseStatement]:
     leaves = (cst.Break, cst.Continue)
     end = next((k for k, s in enumerate(block) if any(contains(s, x) for x in leaves)), len(block))
     return list(block[:end])
-
-
-def _arrays(value: Value) -> Iterator[Array]:
-    if isinstance(value, tuple):
-        for item in value:
-            yield from _arrays(item)
-    elif isinstance(value, Array):
-        yield value

@@ -28,7 +28,7 @@ from porter.lowering.statements.jumps import jump
 from porter.lowering.statements.results import give_back
 from porter.lowering.statements.untouched import handed_on
 from porter.resolve.globals import imported
-from porter.resolve.values import NONE, Array, Function, Listed, Value
+from porter.resolve.values import NONE, Array, Function, Listed, Value, shows_buffer
 from porter.sizes.polynomial import Poly
 from porter.syntax.names import contains, straight_names
 
@@ -476,11 +476,11 @@ class FunctionBody(Body):
         buffer = target.view.buffer
         if self.b.aliases.may_be(buffer) & self.b.aliases.frozen:
             return False
-        others = [v for n, v in self.env.items() if n != name and isinstance(v, Array)]
-        shared = any(v.view is not None and v.view.buffer == buffer for v in others)
+        others = [v for n, v in self.env.items() if n != name]
         return (
             self.b.out.emitted_here(buffer)
-            and not shared
+            and not shows_buffer(others, buffer)
+            and buffer not in self.shown
             and not self.b.out.buffers[buffer].parameter
         )
 

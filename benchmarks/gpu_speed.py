@@ -120,6 +120,14 @@ def summary(lines: Sequence[dict[str, Any]]) -> Iterator[str]:
             f"porter's kernels have {mean(found):.2f} times the speed of CuPy in the geometric mean"
             f" of {len(found)} programs, {median(found):.2f} in the median; {slower} are slower."
         )
+    calls = [r for line in lines if (r := ratio(line, "call_ms"))]
+    if calls:
+        slower = sum(r < 1 for r in calls)
+        yield (
+            f"A call by itself, until its results are there, has {mean(calls):.2f} times the speed of"
+            f" CuPy's in the geometric mean, {median(calls):.2f} in the median; {slower} of"
+            f" {len(calls)} are slower."
+        )
     errors = [
         modelled / line["gpu"]["ms"]
         for line in lines
@@ -147,12 +155,13 @@ def row(line: dict[str, Any]) -> str:
     why = line.get("error") or ours.get("error")
     name = line["name"] + ("" if line.get("alone", True) else "*")
     if why:
-        return f"| {name} | {size} | | | | | {why} |"
+        return f"| {name} | {size} | | | | | | | {why} |"
     faster = f"{r:.2f}" if (r := ratio(line, "ms")) else ""
     apart = line.get("compared", {}).get("difference", "")
     note = f"CuPy: {theirs['error']}"[:80].replace("|", "\\|") if "error" in theirs else apart
     modelled = expected(line)
     times = [cell(ours, "ms"), f"{modelled:.3g}" if modelled else "", cell(theirs, "ms"), faster]
+    times += [cell(ours, "call_ms"), cell(theirs, "call_ms")]
     return f"| {' | '.join([name, size, *times, note])} |"
 
 
@@ -172,8 +181,9 @@ def page(lines: Sequence[dict[str, Any]]) -> str:
         text += ["\\* Other programs started on the same GPU meanwhile: at most this long.", ""]
     text += [
         *(x for line in summary(others) for x in (line, "")),
-        "| program | sizes | porter | modelled | CuPy | times faster | apart |",
-        "|---|---|--:|--:|--:|--:|---|",
+        "| program | sizes | porter | modelled | CuPy | times faster | porter's call | CuPy's call "
+        "| apart |",
+        "|---|---|--:|--:|--:|--:|--:|--:|---|",
         *map(row, sorted(others, key=lambda line: ratio(line, "ms") or math.inf)),
     ]
     return "\n".join(text)

@@ -124,8 +124,8 @@ def summary(lines: Sequence[dict[str, Any]]) -> Iterator[str]:
     if calls:
         slower = sum(r < 1 for r in calls)
         yield (
-            f"A call by itself, until its results are there, has {mean(calls):.2f} times the speed of"
-            f" CuPy's in the geometric mean, {median(calls):.2f} in the median; {slower} of"
+            f"A call by itself, until its results are there, has {mean(calls):.2f} times the speed"
+            f" of CuPy's in the geometric mean, {median(calls):.2f} in the median; {slower} of"
             f" {len(calls)} are slower."
         )
     errors = [

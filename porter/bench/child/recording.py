@@ -130,8 +130,6 @@ class Recording:
     allocations: int = 0
     allocated: int = 0
     read_backs: int = 0
-    #: bytes of arrays that are kept for the next call, by name and shape
-    kept: dict[tuple[str, tuple[int, ...]], int] = field(default_factory=dict)
     #: copies to the host that may decide what is launched later
     decisive: int = 0
     pending: int = 0
@@ -203,12 +201,19 @@ class Recorder:
     def keeping(self, plain: Callable[..., Any], most: int) -> Callable[..., Any]:
         """A module's `_workspace`: what it keeps is no allocation after the first call."""
 
+        sizes: dict[tuple[str, tuple[int, ...]], int] = {}
+        call: Recording | None = None
+
         def workspace(*args: Any, **options: Any) -> Any:
+            nonlocal call
             assert self.now is not None
+            if call is not self.now:
+                call = self.now
+                sizes.clear()
             before = self.now.allocations, self.now.allocated
             array = plain(*args, **options)
-            self.now.kept[args[0], array.shape] = array.nbytes
-            if sum(self.now.kept.values()) <= most:
+            sizes[args[0], array.shape] = array.nbytes
+            if sum(sizes.values()) <= most:
                 self.now.allocations, self.now.allocated = before
             return array
 

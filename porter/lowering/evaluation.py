@@ -142,7 +142,7 @@ class Body(ABC):
         self.helper = helper
         self.locals: dict[str, str] = {}
         self.single: set[str] = set()
-        self.shown: frozenset[str] = frozenset()  # the arrays that the caller's names show
+        self.lent: tuple[Array, ...] = ()  # what the caller has names for
         self.returned = False
         self.given = {} if helper else dict(ev.env)  # the arguments as they came
         if not helper:

@@ -85,8 +85,7 @@ def inline(
     outer = ev.b.place.origin
     try:
         body = ev.bodies(ev.within(ev.scope, env), callee.name)
-        shown = [a.view for v in ev.env.values() for a in arrays_in(v)]
-        body.shown = frozenset(view.buffer for view in shown if view is not None)
+        body.lent = tuple(a for v in ev.env.values() for a in arrays_in(v))
         result = body.run_helper(list(statements_of(function)))
     finally:
         ev.b.scope.active = active

@@ -25,6 +25,7 @@ from porter.lowering.host.statements import keep, speaks, stays, transparent
 from porter.lowering.state import ambiguous
 from porter.lowering.statements import branches, control, looping
 from porter.lowering.statements.jumps import jump
+from porter.lowering.statements.names import named
 from porter.lowering.statements.results import give_back
 from porter.lowering.statements.untouched import handed_on
 from porter.resolve.globals import imported
@@ -284,7 +285,7 @@ class FunctionBody(Body):
         """Bind a name, unpack a tuple, or store through a subscript."""
         match target:
             case cst.Name(value=name):
-                self.env[name] = self.bound(name, value)
+                self.env[name] = named(self, value, self.bound(name, value))
             case cst.Tuple(elements=elements) | cst.List(elements=elements):
                 targets = [e.value for e in elements]
                 self._assign_all(targets, self._unpacked(value, len(targets)))
@@ -479,8 +480,7 @@ class FunctionBody(Body):
         others = [v for n, v in self.env.items() if n != name]
         return (
             self.b.out.emitted_here(buffer)
-            and not shows_buffer(others, buffer)
-            and buffer not in self.shown
+            and not shows_buffer([*others, *self.lent], buffer)
             and not self.b.out.buffers[buffer].parameter
         )
 

@@ -22,6 +22,12 @@ BODIES = {
         "        y[:] = y.reshape(r**i, r, r ** (k - i - 1)).transpose(1, 0, 2).ravel() / r**i\n"
         "    return y"
     ),
+    "with an axis left out": (
+        "    y = np.ones(r**k)\n"
+        "    for i in range(k):\n"
+        "        y = y.reshape(-1, r, r**i).transpose(1, 0, 2).reshape(r**k) + x[0]\n"
+        "    return y"
+    ),
     "a slice in turns": (
         "    s = 0.0\n    for i in range(k):\n        s += x[: r**i].sum()\n    return x * s"
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -9,9 +10,9 @@ from porter import ir
 from porter.ir.walk import walk
 from porter.lowering.arrays.calculus import ONE, delayed, reindex
 from porter.lowering.state.builder import Builder
-from porter.lowering.state.facts import never_negative
+from porter.lowering.state.facts import lowest, never_negative
 from porter.resolve.values import Array
-from porter.sizes.polynomial import Poly, sym
+from porter.sizes.polynomial import Poly, is_power, power, sym
 from porter.sizes.shapes import lengths, product
 
 
@@ -61,12 +62,14 @@ def reshape(b: Builder, array: Array, shape: tuple[Poly, ...]) -> Array:
         )
     known = product([b.sizes.resolve(n) for n in shape if n.constant != -1])
     if unknown:
-        if not known.is_positive():
+        if not never_negative(b.sizes, known - 1):
             b.sizes.check(
                 ir.Check("index", ONE, known, "cannot reshape an array to an unknown size and 0")
             )
-        shape = tuple(_quotient(total, known) if d in unknown else n for d, n in enumerate(shape))
-        b.sizes.unify(_quotient(total, known) * known, total, "cannot reshape the array")
+        shape = tuple(
+            _quotient(b, total, known) if d in unknown else n for d, n in enumerate(shape)
+        )
+        b.sizes.unify(_quotient(b, total, known) * known, total, "cannot reshape the array")
     else:
         b.sizes.unify(total, known, "cannot reshape the array")
     groups = _groups(old, tuple(map(b.sizes.resolve, shape)))
@@ -102,8 +105,9 @@ def _where_contiguous(b: Builder, array: Array, result: Array) -> Array:
     return replace(result, view=None, shown_of=array.view.buffer)
 
 
-def _quotient(total: Poly, known: Poly) -> Poly:
+def _quotient(b: Builder, total: Poly, known: Poly) -> Poly:
     """`total // known`, without the division where a factor can be taken out of the product."""
+    total, known = _without_powers(b, total, known)
     rest = total
     for monomial, c in known.terms if len(known.terms) == 1 else ():
         for atom in monomial:
@@ -116,6 +120,20 @@ def _quotient(total: Poly, known: Poly) -> Poly:
         if all(k % c == 0 for _, k in rest.terms):
             return rest // c
     return total // known
+
+
+def _without_powers(b: Builder, total: Poly, known: Poly) -> tuple[Poly, Poly]:
+    """`r**k` and `r**i`, where i is at most k, both without the factor `r**i`."""
+    if len(total.terms) != 1 or len(known.terms) != 1:
+        return total, known
+    (many, c), (few, _) = total.terms[0], known.terms[0]
+    for one, other in itertools.product(filter(is_power, many), filter(is_power, few)):
+        (base, high), (same, low) = one.args, other.args
+        if base == same and never_negative(b.sizes, lowest(b.sizes, high - low)):
+            left = [Poly.atom(a) for a in many if a != one]
+            fewer = [Poly.atom(a) for a in few if a != other]
+            return power(base, high - low) * c * product(left), product(fewer) * known.terms[0][1]
+    return total, known
 
 
 def _groups(old: tuple[Poly, ...], new: tuple[Poly, ...]) -> list[tuple[slice, slice]]:

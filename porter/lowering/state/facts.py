@@ -49,7 +49,8 @@ def never_negative(sizes: KnownSizes, poly: Poly) -> bool:
     """Whether `poly >= 0` follows from the facts, used one at a time."""
     p = sizes.resolve(poly)
     least = [_least(sizes, p, counts) for counts in (False, True)]
-    lower_bounds = dict.fromkeys((p, _without_max(sizes, p), _without_powers(sizes, p), *least))
+    least += [_without_powers(sizes, p), _with_ones(sizes, p)]
+    lower_bounds = dict.fromkeys((p, _without_max(sizes, p), *least))
     return any(_follows(sizes, bound) for bound in lower_bounds)
 
 
@@ -82,6 +83,15 @@ def _without_powers(sizes: KnownSizes, poly: Poly) -> Poly:
             (base, high), (same, low) = one.args, other.args
             if base == same and _follows(sizes, base - 1) and _follows(sizes, high - low):
                 return poly - Poly((more,)) - Poly((less,))
+    return poly
+
+
+def _with_ones(sizes: KnownSizes, poly: Poly) -> Poly:
+    """Something not greater: 1 for each `r**k` that is added, where r is at least 1."""
+    for monomial, c in poly.terms:
+        for atom in monomial if len(monomial) == 1 and c > 0 else ():
+            if is_power(atom) and _follows(sizes, atom.args[0] - 1):
+                poly += c - Poly(((monomial, c),))
     return poly
 
 

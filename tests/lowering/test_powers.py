@@ -49,6 +49,7 @@ REFUSED = {
     "of as many turns as elements": (
         "    y = x.copy()\n    for i in range(len(x)):\n        y[i] *= 2**i\n    return y"
     ),
+    "of a float, as it is meant": "    return x * 2**-k",
     "negative": "    for i in range(k):\n        x = x * 2 ** (i - 1)\n    return x",
     "of a negative number in turns": (
         "    for i in range(k):\n        x = x * (-2) ** i\n    return x"

@@ -54,7 +54,12 @@ def shifted_size(b: Builder, operands: Sequence[Array | ir.Expr]) -> ir.Expr | N
 
 def _at_least(b: Builder, bound: int, p: Poly, message: str) -> None:
     least = _known(b, lowest(b.sizes, p))
-    if least.constant is not None and least.constant < bound:
+    # `2**-k` is meant to be a float
+    if bound > 0 or any(c > 0 for _, c in least.terms):
+        hopeless = least.constant is not None and least.constant < bound
+    else:
+        hopeless = least != Poly() and not never_negative(b.sizes, least)
+    if hopeless:
         raise b.refuse("PRT907", message, "compute with floats: `2.0**k`")
     if not never_negative(b.sizes, least - bound):
         _check(b, ir.Check("index", Poly.of(bound), least, message))

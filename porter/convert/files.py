@@ -452,7 +452,8 @@ def _module(
 
 def _forms(c: Converted) -> tuple[Form, ...]:
     """What the header says of the other forms of a function; the host's comes last."""
-    forms = [Form(v.signature, v.also, shapes_of(v), v.assumed) for v in c.variants[1:]]
+    rest = c.variants[1:]
+    forms = [Form(v.signature, v.also, shapes_of(v), v.assumed, v.converts_beside(c)) for v in rest]
     return (*forms, *([Form(c.host.signature, shapes=c.host.shapes)] if c.host else ()))
 
 

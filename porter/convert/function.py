@@ -297,6 +297,11 @@ class Converted:
         """The arrays for which integers may be converted: those that are not of integers."""
         return [name for name, dtype in self.own if DType(dtype).kind not in "iu"]
 
+    def converts_beside(self, first: Converted) -> tuple[str, ...]:
+        """What the header says of this form's conversions, where they are not the first one's."""
+        known = first.conversions.among([name for name, _ in self.own])
+        return () if self.conversions == known else self.conversions.lines() or ("nothing",)
+
     @property
     def signature(self) -> str:
         """Argument types in Numba's syntax."""
@@ -460,10 +465,7 @@ def _with_forms(
             other = replace(beside.program, name=broadcast_name(renamed))
             one = replace(one, beside=_named(one.beside, beside, other, how))
         parts.append(replace(_named(one, made.served, renamed, how), assumed=assumed))
-    # `verify` tries what the header says of the function with every form
-    every = shared([(p.conversions, p.floats) for p in parts])
-    parts = [replace(p, conversions=p.conversions.only(every)) for p in parts]
-    return replace(first, conversions=every, variants=tuple(parts))
+    return replace(first, variants=tuple(parts))
 
 
 def _named(one: Converted, made: Served, program: ir.Program, how: How) -> Converted:

@@ -58,7 +58,7 @@ def _next(c: Converted, found: FunctionEvidence | None, done: Verified) -> Conve
     if found is None or found.accepted:
         return c
     failing = found.mismatch.signature if found.mismatch else ""
-    if failing == CONVERTED and c.conversions:
+    if failing == CONVERTED and any(f.conversions for f in (c, *c.variants)):
         dropped = LeftOut("conversion to float64", c.signature, found.why)
         done.left_out.setdefault(c.name, []).append(dropped)
         forms = tuple(replace(v, conversions=Conversions()) for v in c.variants)

@@ -147,6 +147,17 @@ class Conversions:
             lone=tuple(one for one in self.lone if one in other.lone),
         )
 
+    def among(self, arrays: Collection[str]) -> Conversions:
+        """These, as far as they are about some arrays; none where nothing is left."""
+        found = replace(
+            self,
+            names=tuple(n for n in self.names if n in arrays),
+            mixed=tuple(g for g in self.mixed if set(g) <= {*arrays}),
+            complexes=tuple(n for n in self.complexes if n in arrays),
+            lone=tuple(one for one in self.lone if one[0] in arrays),
+        )
+        return found if found or not self else Conversions()
+
     def lines(self) -> tuple[str, ...]:
         """What the header says."""
         found = []

@@ -32,6 +32,7 @@ FORMS = FunctionRecord(
             ("float32[:], int64",),
             "y[n] n_fft[]",
             ("n_fft is int64 (line 3)",),
+            ("nothing",),
         ),
         Form("float64[:, :], omitted", (), "y[n, m] n_fft[]"),
     ),

@@ -266,7 +266,8 @@ def test_what_is_accepted_is_said_in_words() -> None:
             "x: array of 1 or 2 dimensions, float32 or float64; integers are converted",
         ),
         "spec": (
-            "y: array of 1 or 2 dimensions, float32 or float64",
+            "y: array of 1 or 2 dimensions, float32 or float64;"
+            " integers are converted by some forms",
             "n_fft: None or an integer",
             "mode: 'a' or 'b'",
         ),

@@ -64,7 +64,8 @@ def test_a_conversion_beside_kernels_for_float32(tmp_path: Path) -> None:
 
 def test_a_narrow_array_that_numpy_does_not_compute_in_float64(tmp_path: Path) -> None:
     text, _ = converted(
-        tmp_path, "import numpy as np\n\ndef polar(r, a):\n    return r * np.cos(a)\n"
+        tmp_path,
+        "import numpy as np\n\ndef polar(r, a):\n    return r * np.cos(a), np.sin(a)\n",
     )
     kinds = "int8, int16, uint8, uint16 and bool beside float64 alone"
     assert f"converts polar: r: {kinds} become" in text and 'lone="r:iub")' in text
@@ -130,3 +131,34 @@ def test_integers_beside_one_array_of_floats(tmp_path: Path) -> None:
     wrong = verified(tmp_path, text.replace(" beside : integers", " beside : wide"))
     mismatch = wrong["modulo"].mismatch
     assert mismatch is not None and "for y: raises TypeError" in mismatch.message
+
+
+FORMS = """import numpy as np
+
+def scaled(x, out=None):
+    \"\"\"Half of it.
+
+    Parameters
+    ----------
+    x : (n,) float
+    out : (n,) float, optional
+    \"\"\"
+    if out is None:
+        return x * 0.5
+    out[:] = (x // 2) * 0.5
+    return out
+"""
+
+
+def test_each_form_converts_what_it_can(tmp_path: Path) -> None:
+    text, _ = converted(tmp_path, FORMS)
+    head = text.partition("import math")[0]
+    assert "converts scaled: x: integers and bools become float64" in head
+    assert "form scaled(float64[:], float64[:])" in head and "converts scaled: nothing" in head
+    assert verified(tmp_path, text)["scaled"].verified
+    wrong = text.replace(
+        "converts scaled: nothing",
+        "converts scaled: x: integers and bools become float64 (a pass over the array)",
+    )
+    mismatch = verified(tmp_path, wrong)["scaled"].mismatch
+    assert mismatch is not None and "for x: raises TypeError" in mismatch.message

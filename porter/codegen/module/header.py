@@ -30,12 +30,16 @@ _MISLEADING = re.compile(r"(coding|sha256)([:=]|$)")
 
 @dataclass(frozen=True)
 class Form:
-    """Another form of a function: types that kernels of their own serve."""
+    """Another form of a function: types that kernels of their own serve.
+
+    `converts` is empty where the host converts what it does for the first form.
+    """
 
     signature: str
     also: tuple[str, ...] = ()
     shapes: str = ""
     assumed: tuple[str, ...] = ()
+    converts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,10 @@ class FunctionRecord:
         """All argument types that the function is for, each with the shapes."""
         own = [(types, self.shapes) for types in (self.signature, *self.also)]
         return (*own, *((t, f.shapes) for f in self.forms for t in (f.signature, *f.also)))
+
+    def converts_of(self, form: int) -> tuple[str, ...]:
+        """What the host converts for a form, by its number."""
+        return (self.forms[form - 1].converts if form else ()) or self.converts
 
     @property
     def own_stream(self) -> str:
@@ -175,6 +183,7 @@ def _function_lines(record: FunctionRecord) -> Iterator[str]:
         if form.shapes:
             yield f"shapes {record.name}: {form.shapes}"
         yield from (f"assumed {record.name}: {fact}" for fact in form.assumed)
+        yield from (f"converts {record.name}: {fact}" for fact in form.converts)
     if record.verified:
         yield f"verified {record.name}: {'; '.join(record.verified)}"
 
@@ -220,7 +229,7 @@ def _add(records: dict[str, FunctionRecord], word: str, rest: str) -> None:
 
 def _with_line(record: FunctionRecord, word: str, said: str) -> FunctionRecord:
     """The record with what a line says of it, or of the form that the lines before are about."""
-    if record.forms and word in ("also", "shapes", "assumed"):
+    if record.forms and word in ("also", "shapes", "assumed", "converts"):
         return _in_form(record, **{word: said})
     changed: dict[str, Any] = {}
     match word:
@@ -246,7 +255,7 @@ def _with_line(record: FunctionRecord, word: str, said: str) -> FunctionRecord:
 
 
 def _in_form(record: FunctionRecord, shapes: str = "", also: str = "",
-             assumed: str = "") -> FunctionRecord:  # fmt: skip
+             assumed: str = "", converts: str = "") -> FunctionRecord:  # fmt: skip
     """What a line says of the form that the lines before it are about."""
     form = record.forms[-1]
     form = replace(
@@ -254,6 +263,7 @@ def _in_form(record: FunctionRecord, shapes: str = "", also: str = "",
         shapes=shapes or form.shapes,
         also=(*form.also, also) if also else form.also,
         assumed=(*form.assumed, assumed) if assumed else form.assumed,
+        converts=(*form.converts, converts) if converts else form.converts,
     )
     return replace(record, forms=(*record.forms[:-1], form))
 

@@ -23,8 +23,8 @@ def accepted(converted: Converted) -> tuple[str, ...]:
     lines = []
     for k, p in enumerate(converted.program.parameters):
         if not p.attribute:
-            more = "; integers are converted" if p.name in converted.conversions.names else ""
-            if p.name in converted.conversions.complexes:
+            more = _integers(p.name, forms)
+            if any(p.name in f.conversions.complexes for f in forms):
                 more = "; real ones are converted"
             if converted.host is not None and any(f.program.parameters[k].ndim is not None
                                                   for f in forms):  # fmt: skip
@@ -36,6 +36,15 @@ def accepted(converted: Converted) -> tuple[str, ...]:
     if called.stores:
         lines.append(f"{OUT}: array for the result, to which it is cast, or a tuple of them")
     return tuple(lines)
+
+
+def _integers(name: str, forms: Sequence[Converted]) -> str:
+    """Which forms convert integers for a parameter, if any of them does."""
+    arrays = [f for f in forms if name in dict(f.own)]
+    taken = [f for f in arrays if name in f.conversions.names]
+    if not taken:
+        return ""
+    return "; integers are converted" + (" by some forms" if len(taken) < len(arrays) else "")
 
 
 def _parameter(forms: Sequence[Converted], k: int) -> str:

@@ -22,7 +22,8 @@ from porter.verify.oracle.errors import alike, arithmetic, described
 def run(judge: Judge, inputs: Inputs, parameters: list[Parameter]) -> None:
     """Try such calls; raises `MismatchFound` where one is refused, or gives something else."""
     spec = CaseSpec(("5",), number=-1, variant=judge.drawing.variant_of(parameters))
-    conversions = Conversions.parse(judge.subject.record.converts)
+    form = judge.drawing.form_of(parameters)
+    conversions = Conversions.parse(judge.subject.record.converts_of(form))
     arrays = ((a.name, a.value) for a in inputs.arguments if isinstance(a.value, np.ndarray))
     dtypes = {name: str(value.dtype) for name, value in arrays if value.ndim}
     given = {n for n in _converted(conversions) if n in dtypes}

@@ -7,6 +7,7 @@ import math
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import accumulate
 
 import numpy as np
 
@@ -55,6 +56,11 @@ class Drawing:
         """How many signatures each form of the function has, in the order of `variants`."""
         record = self.subject.record
         return (1 + len(record.also), *(1 + len(f.also) for f in record.forms))
+
+    def form_of(self, parameters: list[Parameter]) -> int:
+        """Which form the parameters are of; the first one for those of a recorded call."""
+        ends = list(accumulate(self.forms))
+        return next(k for k, end in enumerate(ends) if self.variant_of(parameters) < end)
 
     def parameters(self, spec: CaseSpec) -> list[Parameter]:
         """The parameters of a case."""

@@ -63,8 +63,9 @@ class Verification:
         self.tally = Tally()
         self.drawing = Drawing(subject, settings.seed)
         self.judge = Judge(self.drawing, settings, self.tally)
-        #: a large input that passed, and one whose indices are in order
-        self.sample: tuple[Inputs, list[Parameter]] | None = None
+        #: large inputs that passed, one of each form of which the host converts something else, and
+        #: one whose indices are in order
+        self.samples: dict[int, tuple[Inputs, list[Parameter]]] = {}
         self.in_order: tuple[Inputs, list[Parameter]] | None = None
         #: for each signature what the original was found to take, if it raised otherwise
         self.taken: dict[int, list[Taken]] = {}
@@ -109,9 +110,11 @@ class Verification:
         if counts["refused_cases"] > MOST_REFUSED * max(count, self.tally.reach.done):
             raise self.tally.refusals[0]
         every = only is None and count and not self.settings.observe
-        if self.sample is not None and every and self.settings.checks_indices:
-            wrong_inputs.run(self.judge, self.sample, self.in_order or self.sample)
-            accepted.run(self.judge, *self.sample)
+        samples = [*self.samples.values()]
+        if samples and every and self.settings.checks_indices:
+            wrong_inputs.run(self.judge, samples[0], self.in_order or samples[0])
+            for inputs, parameters in samples:
+                accepted.run(self.judge, inputs, parameters)
 
     def _sizes(self, only: int | None, begun: float) -> None:
         """The further cases, until the seconds for them are over."""
@@ -332,8 +335,10 @@ class Verification:
         self.tally.counts["cases"] += 1
         self.tally.copies += calls.equals_an_input(expected, inputs)
         big = all(n > 1 for n in inputs.sizes.values())
-        if self.sample is None and big and inputs.form == "host":
-            self.sample = (inputs, parameters)
+        if big and inputs.form == "host":
+            form = self.drawing.form_of(parameters)
+            if not self.samples or (form and self.subject.record.forms[form - 1].converts):
+                self.samples.setdefault(form, (inputs, parameters))
         if spec.ints == "sorted" and big and inputs.form == "host":
             self.in_order = self.in_order or (inputs, parameters)
         return True

@@ -52,6 +52,21 @@ def sphere(r, theta, phi):
     return r * np.sin(theta) * np.cos(phi), r * np.cos(theta)
 
 
+def crossings(x, axis=-1, relative=False):
+    """How often the sign changes.
+
+    Parameters
+    ----------
+    x : list or np.array
+        1D or N-D data.
+    """
+    x = np.asarray(x)
+    n = np.diff(np.signbit(x - 0.5), axis=axis).sum(axis=axis)
+    if relative:
+        n = n / x.shape[axis]
+    return n
+
+
 def term(w, depth):
     return np.log(w) * depth**2
 
@@ -105,6 +120,7 @@ sphere(1.0, y, y), sphere(y, y, y), sphere(2.0, 0.5, 1.0)
 term(y, 2.0), term(y, y), term(x, y), term(z, 0.5)
 centers(y, 3), centers(y), centers(x, 2, 440.0), centers(y, 1, 1000.0, 2.0), centers(y, 2, ratio=y)
 cycle(1, 8), cycle(0.3, 10.0), cycle(2.0, 8), cycle(1, 7.5)
+crossings(y), crossings(x), crossings(y, relative=True), crossings(x, relative=True)
 moved(p), moved(p, 2.0), moved(p, origin=p[0]), moved(p, 0.5, p[0]), moved(p, 2.5, [0.0, 0.0, 1.0])
 """
 CHILD = """
@@ -141,7 +157,7 @@ def call(name):
 
 bad = []
 names = ["curve", "level", "total", "weighted", "projected", "sphere", "term", "cycle", "moved",
-         "centers"]
+         "centers", "crossings"]
 space = {"x": x, "y": y, "z": z, "cube": cube, "p": p} | {n: call(n) for n in names}
 for line in sys.stdin.read().strip().splitlines():
     eval(line, space)

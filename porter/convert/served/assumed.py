@@ -44,6 +44,7 @@ def assumed_forms(
         yield from maker.ranks()
         yield from maker.values()
         yield from maker.axes()
+        yield from maker.flags()
 
 
 class _Maker:
@@ -145,6 +146,13 @@ class _Maker:
                 if axis != self.defaults[k]:
                     raised = self._raised(self.open)
                     yield [(*raised[:k], literal_of(axis), *raised[k + 1 :])]
+
+    def flags(self) -> Iterator[list[Types]]:
+        """The other value of each bool beside two dimensions, where that is open."""
+        for k, default in enumerate(self.defaults):
+            if self.loose and isinstance(default, bool) and self._keeps_default(k):
+                raised = self._raised(self.loose)
+                yield [(*raised[:k], literal_of(not default), *raised[k + 1 :])]
 
     # -- one parameter -----------------------------------------------------------------------
 

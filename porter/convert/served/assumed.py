@@ -43,8 +43,8 @@ def assumed_forms(
         maker = _Maker(function, planned, done)
         yield from maker.ranks()
         yield from maker.values()
-        yield from maker.axes()
         yield from maker.flags()
+        yield from maker.axes()
 
 
 class _Maker:

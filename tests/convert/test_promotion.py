@@ -291,6 +291,8 @@ def test_a_default_that_is_an_integer(body: str, default: str, type_: str) -> No
         ("return x * x + 1", X, "int8 uint8 int32 int64 float32 float64", ""),
         ("return np.maximum(0, x)", X, "int8 uint8 int32 int64 float32 float64", ""),
         ("return x**3 - x * 2", X, "int8 uint8 int32 int64 float32 float64", ""),
+        ("return -x", X, "int8 uint8 int32 int64 float32 float64", ""),
+        ("return -x * 2 - (-x)", X, "int8 int32 int64 float32 float64", ""),
         ("a = x + 1\n    return a * a", X, "int64 float32 float64", ""),
         # a result of floats, whichever they are; another text; a number that may be a float
         ("return x * 0.5", X, "float32 float64", ""),

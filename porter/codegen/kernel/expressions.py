@@ -315,13 +315,21 @@ class ExpressionWriter(SizeWriter):
         if (
             not small
             or not isinstance(term, ir.Op)
-            or not (term.op in _RING or _is_power(term))
+            or not (term.op in _RING or _is_power(term) or _is_negative(term))
             or term.dtype != e.dtype
         ):
             return ""
         if self.on_host(term):
             return ""
-        return parenthesised(*self._bare_infix(term), INFIX[e.op][1] + tighter)
+        bare = self._negative(term) if term.op == "neg" else self._bare_infix(term)
+        return parenthesised(*bare, INFIX[e.op][1] + tighter)
+
+    def _negative(self, e: ir.Op) -> tuple[str, int]:
+        """The negative of a number, without the cast that makes it wrap around."""
+        inner = self.expr(e.args[0], UNARY)
+        if e.dtype.name == "complex128" and isinstance(e.args[0], ir.Const):
+            inner = f"complex({inner})"  # its imaginary part becomes -0.0
+        return f"-{inner}", UNARY
 
     def _operand(self, e: ir.Expr, other: ir.Expr, outer: int) -> str:
         """A cast to float64 beside a float64 operand is what the operator does anyway."""
@@ -338,12 +346,10 @@ class ExpressionWriter(SizeWriter):
         arg = e.args[0]
         match e.op:
             case "neg":
-                inner = self.expr(arg, UNARY)
-                if e.dtype.name == "complex128" and isinstance(arg, ir.Const):
-                    inner = f"complex({inner})"  # its imaginary part becomes -0.0
-                text = f"-{inner}"
+                text, binds = self._negative(e)
                 wrap = e.dtype.kind == "u" or (e.dtype.kind == "i" and e.dtype.itemsize < 8)
-                return (f"{self.type_of(e.dtype)}({text})", ATOM) if wrap else (text, UNARY)
+                wrap = wrap and not (e is self.computed.stored and e.dtype.itemsize < 8)
+                return (f"{self.type_of(e.dtype)}({text})", ATOM) if wrap else (text, binds)
             case "pos":
                 return self._expr(arg)
             case "abs":
@@ -414,6 +420,11 @@ def _is_within(e: ir.Expr, most: int | None) -> bool:
 def _is_even(value: complex | float | int) -> bool:
     """Whether a number is the same as a float."""
     return isinstance(value, int) and abs(value) <= LARGEST
+
+
+def _is_negative(e: ir.Op) -> bool:
+    """Whether a number with a sign is negated: Numba may give one without a sign one."""
+    return e.op == "neg" and e.dtype.kind == "i"
 
 
 def _is_power(e: ir.Op) -> bool:

@@ -63,6 +63,8 @@ def integers(body: str, signature: str = X) -> str:
         ("a = x[0]\n    for k in range(2):\n        a = a + x[k]\n    return x * 0.5 * a", ""),
         # of integers without a sign they are those
         ("return np.abs(x) * 0.5", "x: exact(1, 1, 1)+iu"),
+        # a power of bools is one of int8
+        ("return np.exp(0.5 * x**2)", "x: exact(1, 1, 2)+iub"),
         # results of integers
         ("return x + 1", ""),
         ("return x * 2", ""),

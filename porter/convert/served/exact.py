@@ -179,7 +179,7 @@ class Exact:
                 wider = dtype.itemsize > arg.dtype.itemsize or dtype.kind == arg.dtype.kind
                 wider = wider and dtype.itemsize >= arg.dtype.itemsize
                 signs = dtype.kind == "i" or arg.dtype.kind != "i"
-                return self._number(arg) if wider and signs else None
+                return self._number(arg) if arg.dtype.kind == "b" or (wider and signs) else None
             case ir.Select(cond, then, other):
                 a, b = self._number(then), self._number(other)
                 if a is None or b is None:

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from contextlib import suppress
 
+import pytest
+
 from porter.convert.function import convert_function
 from porter.diagnostics import Refusal
 from porter.source.module import SourceModule
@@ -263,3 +265,13 @@ def test_another_number_of_results_of_a_tuple() -> None:
         (function,) = SourceModule(source, "f.py").functions
         with suppress(Refusal):
             assert "def f(" in "".join(convert_function(function, "float64[:]").text.parts)
+
+
+@pytest.mark.parametrize(("dtype", "refused"), [("int16", True), ("int64", False)])
+def test_a_number_takes_the_dtype_of_an_array_beside_it(dtype: str, refused: bool) -> None:
+    """An int64 beside an element of int16 is an int64, Python's number an int16."""
+    source = "def f(x, y):\n    x[0] = 1\n    return x[1] + y\n"
+    function = SourceModule(source, "f.py").functions[0]
+    made = convert_function(function, f"{dtype}[:], int64[:]")
+    text = "y is Python's {type(y).__name__}, which computes otherwise than an array"
+    assert (text in "".join(made.text.parts)) is refused

@@ -7,7 +7,7 @@ the number before it meets an array.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
 
@@ -235,7 +235,10 @@ def _compared(
     found = sources_of(program, set(names) if together else set())
     each = {tuple(found(v) if _is_pythons_own(v) else () for v in r.values) for r in returns}
     pairs = (pair for r in returns for pair in zip(r.values, own.values, strict=False))
-    if len(each) > 1 or any(_dtype(program, v) != _dtype(planned, w) for v, w in pairs):
+    others = {p.name for p in program.parameters if p.ndim is not None}
+    if len(each) > 1 or any(
+        _dtype(program, v, others) != _dtype(planned, w, others) for v, w in pairs
+    ):
         return ForNumbers(unlike=() if refused else (names,))
     (python,) = each
     return ForNumbers(python if any(python) else ())
@@ -249,13 +252,15 @@ def _inverts_bools(planned: Plan) -> bool:
     )  # fmt: skip
 
 
-def _dtype(program: ir.Program | Plan, value: str | ir.Expr | None) -> str:
-    """The dtype of a result, for arguments that are as wide as Python's numbers."""
+def _dtype(
+    program: ir.Program | Plan, value: str | ir.Expr | None, others: Set[str] = frozenset()
+) -> str:
+    """The dtype of a result, for arguments that are as wide as Python's numbers, but for others."""
     if value is None:
         return ""
     dtype = (program.buffers[value] if isinstance(value, str) else value).dtype
     wide = _WEAK.get(dtype.kind, dtype)
-    return (wide if dtype.weak or dtype.var is not None else dtype).name
+    return (wide if dtype.weak or dtype.var not in (None, *others) else dtype).name
 
 
 def _taken_as_numbers(planned: Plan) -> Iterator[str]:

@@ -12,6 +12,7 @@ from porter.diagnostics import Refusal
 from porter.ir.interp import run
 from porter.source.module import SourceModule
 from tests.corpus.check import compare
+from tests.support.shell import Shell
 
 BODIES = {
     "a size": "    return np.ones(r**k) * x[: r**k]",
@@ -104,3 +105,10 @@ def test_a_power_that_no_kernel_computes_is_an_error() -> None:
     run(made.program, (np.ones(3), 2, 63))
     with pytest.raises(ValueError, match="the power of `r` is too large"):
         run(made.program, (np.ones(3), 2, 64))
+
+
+@pytest.mark.slow
+def test_a_power_beyond_the_integers_of_a_kernel_is_stricter_and_not_wrong(shell: Shell) -> None:
+    body = "    for i in range(k):\n        x = x / 2**i\n    return x\n"
+    shell.write("f.py", f"import numpy as np\n\n\ndef f(x, k):\n{body}")
+    assert shell.convert("f.py", verify=True) == 0, shell.out

@@ -16,6 +16,8 @@ from porter.verify.oracle import calls, compare
 SHORT = 3
 #: what NumPy says of a mask with other axes than the array
 MASK_MISMATCH = "boolean index did not match"
+#: what a host function says of a power of Python's integers, which have no bounds
+_LARGE_POWER = "is too large for an integer of a kernel"
 #: what a host function says of arguments that share memory
 _ONE_ARRAY = ("are one array: pass a copy", "overlap in part")
 #: and of one with gaps, of which `x.ravel()` is a copy that no store reaches
@@ -53,6 +55,7 @@ def asks_for_copy(inputs: Inputs, error: BaseException | None) -> bool:
 def refuses_sizes(inputs: Inputs, actual: compare.Outcome) -> bool:
     """An error about arrays so short that NumPy broadcasts, or has nothing to do, or about sizes
     that were found by trying: an argument that the original does not look at may have any.
+    Or about a power that is no integer of a kernel.
 
     A mask without elements selects from whatever array, as NumPy has it.
     """
@@ -61,7 +64,12 @@ def refuses_sizes(inputs: Inputs, actual: compare.Outcome) -> bool:
     return (
         same
         and (isinstance(actual.error, ValueError) or empty)
-        and (inputs.smallest <= SHORT or inputs.counts_few(SHORT) or inputs.found)
+        and (
+            inputs.smallest <= SHORT
+            or inputs.counts_few(SHORT)
+            or inputs.found
+            or _LARGE_POWER in str(actual.error)
+        )
         and not (actual.arguments and has_changed(actual, inputs))
     )
 

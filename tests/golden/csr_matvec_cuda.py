@@ -18,6 +18,7 @@
 # porter: assumed csr_matvec: indptr is a 1-D array of int64
 # porter: assumed csr_matvec: x is a 1-D array of float64
 # porter: converts csr_matvec: x: integers and bools become float64 (a pass over the array)
+# porter: verified csr_matvec: simulator 24 cases; emulator 28 cases; ptx sm_75 sm_80 sm_90 8 cases
 # porter: output sha256:f5af91d5a252ed22cdec14609565680ed786fb0bdcdad52e8da109a61c773d41
 
 """CUDA kernels for the NumPy functions of csr_matvec.py."""

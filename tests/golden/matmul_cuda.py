@@ -10,7 +10,8 @@
 # porter: assumed matmul: B is a 2-D array of float64
 # porter: converts matmul: A, B: integers and bools beside arrays of floats become float64 (a pass over the array)
 # porter: converts matmul: A, B: float32 beside float64 become float64 (a pass over each float32)
-# porter: output sha256:0a30f430faeabee6467b41e485976f0086084a1075e187153fc2444ce5f81ca4
+# porter: verified matmul: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
+# porter: output sha256:231be128cdabc0e2afe1ad94f8afd3091e05ea650247c8f49fce546838aa5c65
 
 """CUDA kernels for the NumPy functions of matmul.py."""
 
@@ -453,8 +454,8 @@ def _columns(columns, rows, outer=0):
     while width > 8 and -columns % width > columns // 4:
         width //= 2  # too many threads of a row would have no column
     height = THREADS // width
-    while height > max(rows, 1) and -columns % (2 * width) <= columns // 4:
-        width, height = 2 * width, height // 2  # no thread is without a row
+    while height > 1 and rows < 8 * height and -columns % (2 * width) <= columns // 4:
+        width, height = 2 * width, height // 2  # a thread has some rows
     across = max(_blocks(columns, width), 1)
     most = outer or _blocks(rows, 8 * height)
     parts = max(min(most, MOST_PARTIALS // across), 1)

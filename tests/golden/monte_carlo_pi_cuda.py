@@ -5,6 +5,7 @@
 # porter: shapes monte_carlo_pi: nsamples[]
 # porter: assumed monte_carlo_pi: nsamples is a scalar (int64)
 # porter: draws monte_carlo_pi: other random numbers than NumPy's, of the same distributions: one xoroshiro128+ generator for each thread, from `seed=` or in `states=`
+# porter: verified monte_carlo_pi: simulator 25 cases; ptx sm_75 sm_80 sm_90 8 cases
 # porter: output sha256:c67d56acb1fc45cf21222a0b4c5fa0052d9856ecedbbd28c737d2a8b00471535
 
 """CUDA kernels for the NumPy functions of monte_carlo_pi.py."""

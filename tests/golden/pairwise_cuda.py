@@ -8,8 +8,10 @@
 # porter: assumed pairwise_distances: x is a 2-D array of float64
 # porter: assumed pairwise_distances: y is a 2-D array of float64
 # porter: converts pairwise_distances: x, y: signed integers whose largest value n keeps 4 * n**2 within the dtype and 8589934592 * n**2 within 2**53 become float64 (a pass over the array)
+# porter: converts pairwise_distances: x, y: int8, int16, uint8, uint16 and bool beside float64 alone become float64 (a pass over the array)
 # porter: converts pairwise_distances: x, y: float32 beside float64 become float64 (a pass over each float32)
-# porter: output sha256:3a15f4de86299777999e4062645d1598730eb58fe680bd97ac032b275a99282a
+# porter: verified pairwise_distances: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
+# porter: output sha256:af2493374a1742e52640b8b36990b0b4216fbb04786c33dc6c20d38942fcb54f
 
 """CUDA kernels for the NumPy functions of pairwise.py."""
 
@@ -193,7 +195,9 @@ def pairwise_distances(x, y, *, stream=None):
     """Return the Euclidean distance of every row of `x` to every row of `y`."""
     x = _array(x, "x", 2, "float32 float64", "together")
     y = _array(y, "y", 2, "float32 float64", "together")
-    x, y = _one_dtype("x y", x, y, rule="exact(4, 8589934592, 2)+i mixed")
+    x, y = _one_dtype(
+        "x y", x, y, rule="exact(4, 8589934592, 2)+i mixed", lone="x:iub y:iub"
+    )
     x, y = _expanded((x, y), (1, 1))
     on_device = _on_device(x) or _on_device(y)
     stream = 0 if stream is None else stream
@@ -351,7 +355,7 @@ def _float64(value, name, rule):
     return value.astype(np.float64)
 
 
-def _one_dtype(names, *arrays, rule=""):
+def _one_dtype(names, *arrays, rule="", lone=""):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
     dtypes = {array.dtype for array in arrays}
     rule, mixed, _ = rule.partition("mixed")
@@ -361,6 +365,16 @@ def _one_dtype(names, *arrays, rule=""):
     single = any(dtype.name == "float32" for dtype in dtypes)
     if single and (not mixed or any(dtype.itemsize < 4 for dtype in integers)):
         rule = mixed = ""
+    narrow = [name for name, a in zip(names.split(), arrays) if a.dtype.itemsize < 4]
+    if (
+        lone
+        and len(narrow) == 1
+        and {*dtypes} - {*integers} == {np.dtype(np.float64)}
+        and len(dtypes) == 2
+    ):
+        # the only one that is not a float64: `lone` says of which kinds it may be
+        kinds = dict(part.split(":") for part in lone.split()).get(narrow[0])
+        rule = f"{rule.partition('+')[0].strip()}+{kinds}" if kinds else rule
     if rule or mixed:
         pairs = zip(arrays, names.split())
         return [
@@ -459,8 +473,8 @@ def _columns(columns, rows, outer=0):
     while width > 8 and -columns % width > columns // 4:
         width //= 2  # too many threads of a row would have no column
     height = THREADS // width
-    while height > max(rows, 1) and -columns % (2 * width) <= columns // 4:
-        width, height = 2 * width, height // 2  # no thread is without a row
+    while height > 1 and rows < 8 * height and -columns % (2 * width) <= columns // 4:
+        width, height = 2 * width, height // 2  # a thread has some rows
     across = max(_blocks(columns, width), 1)
     most = outer or _blocks(rows, 8 * height)
     parts = max(min(most, MOST_PARTIALS // across), 1)

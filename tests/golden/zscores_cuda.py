@@ -6,7 +6,8 @@
 # porter: shapes zscores: table[n, m]
 # porter: assumed zscores: table is a 2-D array of float64
 # porter: converts zscores: table: integers and bools become float64 (a pass over the array)
-# porter: output sha256:4b7eb2bdc656c3856e7e395760f72a3ff90846206543fac20bc1087d05e8eb29
+# porter: verified zscores: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
+# porter: output sha256:d71c37727807574166e46dc4e1e260f377761d9e050cddb4be16b69a144dc68f
 
 """CUDA kernels for the NumPy functions of zscores.py."""
 
@@ -415,8 +416,8 @@ def _columns(columns, rows, outer=0):
     while width > 8 and -columns % width > columns // 4:
         width //= 2  # too many threads of a row would have no column
     height = THREADS // width
-    while height > max(rows, 1) and -columns % (2 * width) <= columns // 4:
-        width, height = 2 * width, height // 2  # no thread is without a row
+    while height > 1 and rows < 8 * height and -columns % (2 * width) <= columns // 4:
+        width, height = 2 * width, height // 2  # a thread has some rows
     across = max(_blocks(columns, width), 1)
     most = outer or _blocks(rows, 8 * height)
     parts = max(min(most, MOST_PARTIALS // across), 1)

@@ -20,7 +20,7 @@
 # porter: assumed csr_matvec: x is a 1-D array of float64
 # porter: converts csr_matvec: x: integers and bools become float64 (a pass over the array)
 # porter: verified csr_matvec: simulator 24 cases; emulator 28 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:5005212a10ee2de4c381ab14229dabce40065781ab31dd74bca574c4173e3cae
+# porter: output sha256:16c0111aecd9ec1840eff8e289045c6c2c39dd33f74093cfc27c2f092f892d51
 
 """CuPy for the NumPy functions of csr_matvec.py."""
 
@@ -34,7 +34,7 @@ import numpy as np
 from numba import cuda
 
 THREADS = 256  # threads of a block; a power of two
-WORKSPACE_BYTES = 1048576  # largest array that is kept from call to call
+WORKSPACE_BYTES = 67108864  # most bytes that are kept from call to call
 _KEPT = threading.local()  # arrays for the next call of each thread
 SOURCE = "csr_matvec.py"  # what is converted
 FIXED = {"csr_matvec": ()}  # arguments whose values the kernels are made for
@@ -88,7 +88,9 @@ def csr_matvec_loop(data, indices, indptr, x, rows, y, *, stream=None):
     x = _array(x, "x", 1, "float32 float64", "together")
     y = _array(y, "y", 1, "float32 float64", written=True)
     rows = _integer(rows, "rows")
-    data, x = _one_dtype("data x", data, x, rule="exact(1, 2147483648, 2)+i mixed")
+    data, x = _one_dtype(
+        "data x", data, x, rule="exact(1, 2147483648, 2)+i mixed", lone="data:iub x:iub"
+    )
     if rows > 0 and rows + 1 > indptr.shape[0]:
         raise IndexError("index is out of bounds for axis 0")
     if indices.shape[0] != data.shape[0]:
@@ -281,7 +283,7 @@ def _float64(value, name, rule):
     return value.astype(np.float64)
 
 
-def _one_dtype(names, *arrays, rule=""):
+def _one_dtype(names, *arrays, rule="", lone=""):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
     dtypes = {array.dtype for array in arrays}
     rule, mixed, _ = rule.partition("mixed")
@@ -291,6 +293,16 @@ def _one_dtype(names, *arrays, rule=""):
     single = any(dtype.name == "float32" for dtype in dtypes)
     if single and (not mixed or any(dtype.itemsize < 4 for dtype in integers)):
         rule = mixed = ""
+    narrow = [name for name, a in zip(names.split(), arrays) if a.dtype.itemsize < 4]
+    if (
+        lone
+        and len(narrow) == 1
+        and {*dtypes} - {*integers} == {np.dtype(np.float64)}
+        and len(dtypes) == 2
+    ):
+        # the only one that is not a float64: `lone` says of which kinds it may be
+        kinds = dict(part.split(":") for part in lone.split()).get(narrow[0])
+        rule = f"{rule.partition('+')[0].strip()}+{kinds}" if kinds else rule
     if rule or mixed:
         pairs = zip(arrays, names.split())
         return [
@@ -338,13 +350,14 @@ def _workspace(name, shape, dtype, stream, zero=False):
     On another stream or device a call has arrays of its own. Large ones are not kept.
     """
     kept = vars(_KEPT).setdefault("arrays", {})
-    key = name, shape, np.dtype(dtype), stream, cuda.current_context()
-    array = kept.pop(key, None)
+    context = cuda.current_context()
+    key = name, shape, np.dtype(dtype), stream, id(context)
+    array, _ = kept.pop(key, (None, None))
     if array is None:
         array = cuda.device_array(shape, dtype, stream=stream)
     if array.nbytes <= WORKSPACE_BYTES:
-        kept[key] = array
-    if len(kept) > 32:
+        kept[key] = array, context  # no other context has its id as long as it is here
+    while len(kept) > 32 or sum(a.nbytes for a, _ in kept.values()) > WORKSPACE_BYTES:
         del kept[next(iter(kept))]  # the one that was used longest ago
     if zero:
         array.copy_to_device(np.zeros(shape, dtype), stream=stream)

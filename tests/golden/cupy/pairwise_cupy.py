@@ -9,9 +9,10 @@
 # porter: assumed pairwise_distances: x is a 2-D array of float64
 # porter: assumed pairwise_distances: y is a 2-D array of float64
 # porter: converts pairwise_distances: x, y: signed integers whose largest value n keeps 4 * n**2 within the dtype and 8589934592 * n**2 within 2**53 become float64 (a pass over the array)
+# porter: converts pairwise_distances: x, y: int8, int16, uint8, uint16 and bool beside float64 alone become float64 (a pass over the array)
 # porter: converts pairwise_distances: x, y: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified pairwise_distances: simulator 24 cases
-# porter: output sha256:ba962b43267990ea841f949fa2f9c18c0512cc3fbc522a4f28cc0b9378f48264
+# porter: output sha256:09560d762b2e5e66ce8af33b489eb35082be836ae4eef9df38d3cf6fdbf10944
 
 """CuPy for the NumPy functions of pairwise.py."""
 
@@ -35,7 +36,9 @@ def pairwise_distances(x, y, *, stream=None):
     """Return the Euclidean distance of every row of `x` to every row of `y`."""
     x = _array(x, "x", 2, "float32 float64", "together")
     y = _array(y, "y", 2, "float32 float64", "together")
-    x, y = _one_dtype("x y", x, y, rule="exact(4, 8589934592, 2)+i mixed")
+    x, y = _one_dtype(
+        "x y", x, y, rule="exact(4, 8589934592, 2)+i mixed", lone="x:iub y:iub"
+    )
     on_device = _on_device(x) or _on_device(y)
     with _on_stream(stream):
         d_x = cp.asarray(x)
@@ -170,7 +173,7 @@ def _float64(value, name, rule):
     return value.astype(np.float64)
 
 
-def _one_dtype(names, *arrays, rule=""):
+def _one_dtype(names, *arrays, rule="", lone=""):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
     dtypes = {array.dtype for array in arrays}
     rule, mixed, _ = rule.partition("mixed")
@@ -180,6 +183,16 @@ def _one_dtype(names, *arrays, rule=""):
     single = any(dtype.name == "float32" for dtype in dtypes)
     if single and (not mixed or any(dtype.itemsize < 4 for dtype in integers)):
         rule = mixed = ""
+    narrow = [name for name, a in zip(names.split(), arrays) if a.dtype.itemsize < 4]
+    if (
+        lone
+        and len(narrow) == 1
+        and {*dtypes} - {*integers} == {np.dtype(np.float64)}
+        and len(dtypes) == 2
+    ):
+        # the only one that is not a float64: `lone` says of which kinds it may be
+        kinds = dict(part.split(":") for part in lone.split()).get(narrow[0])
+        rule = f"{rule.partition('+')[0].strip()}+{kinds}" if kinds else rule
     if rule or mixed:
         pairs = zip(arrays, names.split())
         return [

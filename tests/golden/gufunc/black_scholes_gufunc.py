@@ -7,7 +7,7 @@
 # porter: also normal_cdf(float32[:])
 # porter: shapes normal_cdf: d[n]
 # porter: assumed normal_cdf: d is a 1-D array of float64
-# porter: converts normal_cdf: d: signed integers whose largest value n keeps n within the dtype and within 2**53 become float64 (a pass over the array)
+# porter: converts normal_cdf: d: signed integers, and unsigned ones of 8 and 16 bits whose largest value n keeps n within the dtype and within 2**53 become float64 (a pass over the array)
 # porter: verified normal_cdf: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
 # porter: function black_scholes(float64[:], float64[:], float64[:], float64, float64)
 # porter: accepts black_scholes: price: array of any rank, float32 or float64; integers are converted
@@ -22,9 +22,10 @@
 # porter: assumed black_scholes: strike is a 1-D array of float64
 # porter: assumed black_scholes: years is a 1-D array of float64
 # porter: converts black_scholes: price, strike, years: integers of 32 and 64 bits beside numbers that are floats become float64 (a pass over the array)
+# porter: converts black_scholes: price, strike: int8, int16, uint8, uint16 and bool beside float64 alone become float64 (a pass over the array)
 # porter: converts black_scholes: price, strike, years: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified black_scholes: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:a7ff886628731541c57dd55a6ed8d90d246bced2badc21ae1d2055a3af426c33
+# porter: output sha256:205d288d969a5e0d04c26d7a8289a73ae3b39c0007e787d0d97ec9f3785516c7
 
 """Generalized ufuncs for the functions of black_scholes.py."""
 
@@ -67,7 +68,7 @@ def normal_cdf_gufunc(d, out):
 
 
 def _normal_cdf(d, *, stream=None):
-    d = _array(d, "d", None, "float32 float64", "exact(1, 1, 1)+i")
+    d = _array(d, "d", None, "float32 float64", "exact(1, 1, 1)+iu")
     shape = d.shape
     d = _flat(d, shape)
     on_device = _on_device(d)
@@ -169,7 +170,12 @@ def _black_scholes(price, strike, years, rate=0.02, volatility=0.30, *, stream=N
     strike = _array(strike, "strike", None, "float32 float64", "together")
     years = _array(years, "years", None, "float32 float64", "together")
     price, strike, years = _one_dtype(
-        "price strike years", price, strike, years, rule="wide mixed"
+        "price strike years",
+        price,
+        strike,
+        years,
+        rule="wide mixed",
+        lone="price:iub strike:iub",
     )
     shape = np.broadcast_shapes(price.shape, strike.shape, years.shape)
     price = _flat(price, shape)
@@ -337,7 +343,7 @@ def _float64(value, name, rule):
     return value.astype(np.float64)
 
 
-def _one_dtype(names, *arrays, rule=""):
+def _one_dtype(names, *arrays, rule="", lone=""):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
     dtypes = {array.dtype for array in arrays}
     rule, mixed, _ = rule.partition("mixed")
@@ -347,6 +353,16 @@ def _one_dtype(names, *arrays, rule=""):
     single = any(dtype.name == "float32" for dtype in dtypes)
     if single and (not mixed or any(dtype.itemsize < 4 for dtype in integers)):
         rule = mixed = ""
+    narrow = [name for name, a in zip(names.split(), arrays) if a.dtype.itemsize < 4]
+    if (
+        lone
+        and len(narrow) == 1
+        and {*dtypes} - {*integers} == {np.dtype(np.float64)}
+        and len(dtypes) == 2
+    ):
+        # the only one that is not a float64: `lone` says of which kinds it may be
+        kinds = dict(part.split(":") for part in lone.split()).get(narrow[0])
+        rule = f"{rule.partition('+')[0].strip()}+{kinds}" if kinds else rule
     if rule or mixed:
         pairs = zip(arrays, names.split())
         return [

@@ -6,7 +6,7 @@
 # porter: also normal_cdf(float32[:])
 # porter: shapes normal_cdf: d[n]
 # porter: assumed normal_cdf: d is a 1-D array of float64
-# porter: converts normal_cdf: d: signed integers whose largest value n keeps n within the dtype and within 2**53 become float64 (a pass over the array)
+# porter: converts normal_cdf: d: signed integers, and unsigned ones of 8 and 16 bits whose largest value n keeps n within the dtype and within 2**53 become float64 (a pass over the array)
 # porter: verified normal_cdf: cpu 24 cases
 # porter: function black_scholes(float64[:], float64[:], float64[:], float64, float64)
 # porter: accepts black_scholes: price: array of any rank, float32 or float64; integers are converted
@@ -20,9 +20,10 @@
 # porter: assumed black_scholes: strike is a 1-D array of float64
 # porter: assumed black_scholes: years is a 1-D array of float64
 # porter: converts black_scholes: price, strike, years: integers of 32 and 64 bits beside numbers that are floats become float64 (a pass over the array)
+# porter: converts black_scholes: price, strike: int8, int16, uint8, uint16 and bool beside float64 alone become float64 (a pass over the array)
 # porter: converts black_scholes: price, strike, years: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified black_scholes: cpu 24 cases
-# porter: output sha256:1dcb5ed6c88d9891bcd310c791c7b36951a82e9bc9078a24f7619de9d490bb93
+# porter: output sha256:777fe5cd8eac9bf53cffab294ab5102948b360552afc655e08073d2c46028432
 
 """Compiled loops for the NumPy functions of black_scholes.py."""
 
@@ -67,7 +68,7 @@ def normal_cdf(d):
 
     Abramowitz and Stegun, Handbook of Mathematical Functions, 26.2.17.
     """
-    d = _array(d, "d", None, "float32 float64", "exact(1, 1, 1)+i")
+    d = _array(d, "d", None, "float32 float64", "exact(1, 1, 1)+iu")
     shape = d.shape
     d = _flat(d, shape)
     own_d = _contiguous(d)
@@ -153,7 +154,12 @@ def black_scholes(price, strike, years, rate=0.02, volatility=0.30):
     strike = _array(strike, "strike", None, "float32 float64", "together")
     years = _array(years, "years", None, "float32 float64", "together")
     price, strike, years = _one_dtype(
-        "price strike years", price, strike, years, rule="wide mixed"
+        "price strike years",
+        price,
+        strike,
+        years,
+        rule="wide mixed",
+        lone="price:iub strike:iub",
     )
     shape = np.broadcast_shapes(price.shape, strike.shape, years.shape)
     price = _flat(price, shape)
@@ -295,7 +301,7 @@ def _float64(value, name, rule):
     return value.astype(np.float64)
 
 
-def _one_dtype(names, *arrays, rule=""):
+def _one_dtype(names, *arrays, rule="", lone=""):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
     dtypes = {array.dtype for array in arrays}
     rule, mixed, _ = rule.partition("mixed")
@@ -305,6 +311,16 @@ def _one_dtype(names, *arrays, rule=""):
     single = any(dtype.name == "float32" for dtype in dtypes)
     if single and (not mixed or any(dtype.itemsize < 4 for dtype in integers)):
         rule = mixed = ""
+    narrow = [name for name, a in zip(names.split(), arrays) if a.dtype.itemsize < 4]
+    if (
+        lone
+        and len(narrow) == 1
+        and {*dtypes} - {*integers} == {np.dtype(np.float64)}
+        and len(dtypes) == 2
+    ):
+        # the only one that is not a float64: `lone` says of which kinds it may be
+        kinds = dict(part.split(":") for part in lone.split()).get(narrow[0])
+        rule = f"{rule.partition('+')[0].strip()}+{kinds}" if kinds else rule
     if rule or mixed:
         pairs = zip(arrays, names.split())
         return [

@@ -2,20 +2,22 @@
 # porter: source ../../../examples/threshold.py sha256:8741338b9b9d16bd16d2fb33ea33354c6b4d8ac8b0aa4d88ac98964f40610aac
 # porter: target loops
 # porter: function threshold(float64[:], float64)
-# porter: accepts threshold: x: array of any rank, float32 or float64
+# porter: accepts threshold: x: array of any rank, float32 or float64; integers are converted
 # porter: accepts threshold: t: a number
 # porter: also threshold(float32[:], float64)
 # porter: shapes threshold: x[n] t[]
 # porter: assumed threshold: x is a 1-D array of float64
+# porter: converts threshold: x: signed integers, and unsigned ones of 8 and 16 bits whose largest value n keeps n within the dtype and within 2**53 beside numbers that are floats become float64 (a pass over the array)
 # porter: verified threshold: cpu 24 cases
 # porter: function clip_outliers(float64[:], float64)
-# porter: accepts clip_outliers: x: array of any rank, float32 or float64
+# porter: accepts clip_outliers: x: array of any rank, float32 or float64; integers are converted
 # porter: accepts clip_outliers: limit: a number
 # porter: also clip_outliers(float32[:], float64)
 # porter: shapes clip_outliers: x[n] limit[]
 # porter: assumed clip_outliers: x is a 1-D array of float64
+# porter: converts clip_outliers: x: signed integers, and unsigned ones of 8 and 16 bits whose largest value n keeps n within the dtype and within 2**53 beside numbers that are floats become float64 (a pass over the array)
 # porter: verified clip_outliers: cpu 24 cases
-# porter: output sha256:003fa3e27b96ddfab3b3f735305e8be86d575edbe9bc923fd4af8503b285636c
+# porter: output sha256:d2f9982bb3bf75d735ffbcda28588bed9d351203a34a930a8f486e1d7bc7445c
 
 """Compiled loops for the NumPy functions of threshold.py."""
 
@@ -51,10 +53,10 @@ def threshold_loops(x, t):
 
 def threshold(x, t):
     """Set every element of `x` below `t` to zero, in place."""
-    t = _number(t, "t", x)
-    x = _array(x, "x", None, "float32 float64", written=True)
-    shape = x.shape
+    t = _number(t, "t", x, floats=True)
     whole_x = x
+    x = _array(x, "x", None, "float32 float64", "exact(1, 1, 1)+iu", written=True)
+    shape = x.shape
     x = _flat(x, shape)
     T = x.dtype.type
     own_x = _contiguous(x)
@@ -75,10 +77,10 @@ def clip_outliers_loops(x, limit):
 
 def clip_outliers(x, limit):
     """Bring every element of `x` into [-limit, limit], in place."""
-    limit = _number(limit, "limit", x)
-    x = _array(x, "x", None, "float32 float64", written=True)
-    shape = x.shape
+    limit = _number(limit, "limit", x, floats=True)
     whole_x = x
+    x = _array(x, "x", None, "float32 float64", "exact(1, 1, 1)+iu", written=True)
+    shape = x.shape
     x = _flat(x, shape)
     T = x.dtype.type
     own_x = _contiguous(x)
@@ -123,7 +125,7 @@ def _type_of(value, fixed):
     return f"Literal[{type(value).__name__}]({value!r})"
 
 
-def _array(value, name, ndim, dtypes, written=False):
+def _array(value, name, ndim, dtypes, converts="", written=False):
     """`value` as an array that the loops take; TypeError or ValueError if it is not one."""
     own = name if hasattr(value, "dtype") else f"np.asarray({name})"
     _refuse_wrapper(value, name)
@@ -144,6 +146,9 @@ def _array(value, name, ndim, dtypes, written=False):
             f"{name} has {len(value.shape)} dimensions instead of {ndim}: {_command()}"
         )
     if value.dtype.name not in dtypes.split():
+        if converts and value.dtype.kind in "biu":
+            # of arrays that meet, the dtypes of all decide
+            return value if converts == "together" else _float64(value, name, converts)
         cure = f"pass {own}.astype(np.{dtypes.split()[-1]}), or {_command()}"
         cure = cure if value.dtype.kind in "biufc" else _command()
         raise TypeError(
@@ -168,6 +173,38 @@ def _refuse_wrapper(value, name):
         )
 
 
+def _float64(value, name, rule):
+    """Numbers as float64 where NumPy has them as float64 too before it computes; else TypeError.
+
+    `rule` says which integers: all, those of 32 bits and more, or those that are exact; and of
+    which kinds narrower ones may be.
+    """
+    dtype, (rule, _, narrow) = value.dtype, rule.partition("+")
+    exact = rule.startswith("exact")
+    known = rule == "integers" or dtype.kind in (
+        narrow if dtype.itemsize < 4 else "i" if exact else "iu"
+    )
+    if not known and dtype.kind != "f":
+        found = f"{name} is {dtype}, with which NumPy does not compute in float64"
+        raise TypeError(
+            f"{found}: pass np.asarray({name}, np.float64), or {_command()}"
+        )
+    if exact and dtype.kind != "f" and value.size:
+        own, factor, power = map(int, rule[6:-1].split(","))
+        most = max(-int(value.min()), int(value.max()))
+        if (
+            own * most**power > np.iinfo(np.int8 if dtype.kind == "b" else dtype).max
+            or factor * most**power > 2**53
+        ):
+            found = (
+                f"{name} has {dtype} up to {most}, too large to be the same in float64"
+            )
+            raise TypeError(
+                f"{found}: pass np.asarray({name}, np.float64), or {_command()}"
+            )
+    return value.astype(np.float64)
+
+
 def _flat(array, shape):
     """The elements of an array broadcast to a shape, in one dimension."""
     if array.shape == shape:
@@ -175,7 +212,7 @@ def _flat(array, shape):
     return np.broadcast_to(array, shape).reshape(-1)
 
 
-def _number(value, name, *arrays):
+def _number(value, name, *arrays, floats=False):
     """A number; TypeError for an array, or a number that would promote the arrays."""
     if np.ndim(value):
         found = f"{name} is an array, but the loops were made for a scalar"
@@ -186,6 +223,10 @@ def _number(value, name, *arrays):
         )
     value = value[()] if isinstance(value, np.ndarray) else value
     dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in arrays]
+    if floats and isinstance(value, (int, np.integer, np.bool_)):
+        if any(dtype.kind in "biu" for dtype in dtypes):
+            found = f"{name} and an array are integers, and NumPy computes integers"
+            raise TypeError(f"{found}: pass float({name}), or {_command()}")
     for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
         wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
         # beside a number of Python this one decides; an int8 times 0.5 is a float64

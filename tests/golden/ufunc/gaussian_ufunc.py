@@ -12,9 +12,10 @@
 # porter: shapes gaussian_pdf: x[n] mean[n] sigma[n]
 # porter: assumed gaussian_pdf: x is a 1-D array of float64
 # porter: converts gaussian_pdf: x, mean, sigma: signed integers whose largest value n keeps 2 * n within the dtype and within 2**53 become float64 (a pass over the array)
+# porter: converts gaussian_pdf: x, mean, sigma: int8, int16, uint8, uint16 and bool beside float64 alone become float64 (a pass over the array)
 # porter: converts gaussian_pdf: x, mean, sigma: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified gaussian_pdf: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:2bf423d13a63604ba2757dd85c294f3778593e9000524a4dc9241b17d240ef1b
+# porter: output sha256:7d91a51eeb9f96e39bce6509140ef80fabdb4de957832405a4ef5b78b7460c10
 
 """Ufuncs for the functions of gaussian.py."""
 
@@ -49,7 +50,12 @@ def _gaussian_pdf(x, mean=0.0, sigma=1.0, *, stream=None):
     mean = _array(mean, "mean", None, "float32 float64", "together")
     sigma = _array(sigma, "sigma", None, "float32 float64", "together")
     x, mean, sigma = _one_dtype(
-        "x mean sigma", x, mean, sigma, rule="exact(2, 2, 1)+i mixed"
+        "x mean sigma",
+        x,
+        mean,
+        sigma,
+        rule="exact(2, 2, 1)+i mixed",
+        lone="x:iub mean:iub sigma:iub",
     )
     shape = np.broadcast_shapes(x.shape, mean.shape, sigma.shape)
     x = _flat(x, shape)
@@ -197,7 +203,7 @@ def _float64(value, name, rule):
     return value.astype(np.float64)
 
 
-def _one_dtype(names, *arrays, rule=""):
+def _one_dtype(names, *arrays, rule="", lone=""):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
     dtypes = {array.dtype for array in arrays}
     rule, mixed, _ = rule.partition("mixed")
@@ -207,6 +213,16 @@ def _one_dtype(names, *arrays, rule=""):
     single = any(dtype.name == "float32" for dtype in dtypes)
     if single and (not mixed or any(dtype.itemsize < 4 for dtype in integers)):
         rule = mixed = ""
+    narrow = [name for name, a in zip(names.split(), arrays) if a.dtype.itemsize < 4]
+    if (
+        lone
+        and len(narrow) == 1
+        and {*dtypes} - {*integers} == {np.dtype(np.float64)}
+        and len(dtypes) == 2
+    ):
+        # the only one that is not a float64: `lone` says of which kinds it may be
+        kinds = dict(part.split(":") for part in lone.split()).get(narrow[0])
+        rule = f"{rule.partition('+')[0].strip()}+{kinds}" if kinds else rule
     if rule or mixed:
         pairs = zip(arrays, names.split())
         return [

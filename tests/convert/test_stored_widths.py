@@ -130,3 +130,10 @@ def test_integers_that_are_stored_into(body: str, rule: str) -> None:
     made = converted(body, "float64[:]")
     assert made.conversions.names == (("x",) if rule else ())
     assert not rule or made.conversions.integers.word == rule
+
+
+def test_the_source_itself_stores_into_what_it_is_given(shell: Shell) -> None:
+    shell.write("a.py", "def step(x, y):\n    x += y\n\n\ndef cut(x, t):\n    x[x < t] = 0\n")
+    assert shell.convert("a.py", "--target", "cupy", "--no-verify") == 0, shell.out
+    text = (shell.folder / "a_cupy.py").read_text()
+    assert "converts" not in text.partition("import")[0] and "stored=" not in text

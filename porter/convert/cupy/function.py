@@ -27,6 +27,7 @@ from porter.lowering.expressions.inline import statements_of
 from porter.lowering.program import build
 from porter.resolve.globals import Globals
 from porter.resolve.values import Function
+from porter.schedule.overlap import overlaps
 from porter.source.module import FunctionSource
 from porter.target.base import Target
 
@@ -122,6 +123,10 @@ def _converted(
     if found.variants or found.host is not None:
         first = convert_function(function, found.signature, scope)
         found = replace(first, assumed=found.assumed, assumable=found.assumable)
+    # the source stores into what it is given, which may be no copy then
+    written = overlaps(found.plan).written
+    read = [name for name, _ in found.own if name not in written]
+    found = replace(found, conversions=found.conversions.among(read))
     if found.plan.states:
         raise refusal("PRT901", "only CUDA kernels draw random numbers",
                       scope.module.span(function.node.name),

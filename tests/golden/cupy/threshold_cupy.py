@@ -2,12 +2,11 @@
 # porter: source ../../../examples/threshold.py sha256:8741338b9b9d16bd16d2fb33ea33354c6b4d8ac8b0aa4d88ac98964f40610aac
 # porter: target cupy
 # porter: function threshold(float64[:], float64)
-# porter: accepts threshold: x: array of 1 dimension, float32 or float64; integers are converted
+# porter: accepts threshold: x: array of 1 dimension, float32 or float64
 # porter: accepts threshold: t: a number
 # porter: also threshold(float32[:], float64)
 # porter: shapes threshold: x[n] t[]
 # porter: assumed threshold: x is a 1-D array of float64
-# porter: converts threshold: x: signed integers, and unsigned ones of 8 and 16 bits whose largest value n keeps n within the dtype and within 2**53 beside numbers that are floats become float64 (a pass over the array)
 # porter: verified threshold: simulator 24 cases
 # porter: function clip_outliers(float64[:], float64)
 # porter: accepts clip_outliers: x: array of 1 dimension, float32 or float64
@@ -16,7 +15,7 @@
 # porter: shapes clip_outliers: x[n] limit[]
 # porter: assumed clip_outliers: x is a 1-D array of float64
 # porter: verified clip_outliers: simulator 24 cases
-# porter: output sha256:d7fdafb4a10984e325f93924e082c24544bb52a1314a3fde129067eda42797cd
+# porter: output sha256:2845157308d4793cfa30d525a0572837bae5c79903b2633ba3e7716a99f4fa81
 
 """CuPy for the NumPy functions of threshold.py."""
 
@@ -40,8 +39,8 @@ def threshold_cupy(x, t):
 
 def threshold(x, t, *, stream=None):
     """Set every element of `x` below `t` to zero, in place."""
-    t = _number(t, "t", x, floats=True)
-    x = _array(x, "x", 1, "float32 float64", "exact(1, 1, 1)+iu", written=True)
+    t = _number(t, "t", x)
+    x = _array(x, "x", 1, "float32 float64", written=True)
     with _on_stream(stream):
         d_x = cp.asarray(x)
         threshold_cupy(d_x, t)
@@ -106,7 +105,7 @@ def _type_of(value, fixed):
     return f"Literal[{type(value).__name__}]({value!r})"
 
 
-def _array(value, name, ndim, dtypes, converts="", written=False):
+def _array(value, name, ndim, dtypes, written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     own = name if hasattr(value, "dtype") else f"np.asarray({name})"
     if not _on_device(value):
@@ -128,9 +127,6 @@ def _array(value, name, ndim, dtypes, converts="", written=False):
             f"{name} has {len(value.shape)} dimensions instead of {ndim}: {_command()}"
         )
     if value.dtype.name not in dtypes.split():
-        if converts and value.dtype.kind in "biu":
-            # of arrays that meet, the dtypes of all decide
-            return value if converts == "together" else _float64(value, name, converts)
         cure = f"pass {own}.astype(np.{dtypes.split()[-1]}), or {_command()}"
         cure = cure if value.dtype.kind in "biufc" else _command()
         raise TypeError(
@@ -155,41 +151,7 @@ def _refuse_wrapper(value, name):
         )
 
 
-def _float64(value, name, rule):
-    """Numbers as float64 where NumPy has them as float64 too before it computes; else TypeError.
-
-    `rule` says which integers: all, those of 32 bits and more, or those that are exact; and of
-    which kinds narrower ones may be.
-    """
-    dtype, (rule, _, narrow) = value.dtype, rule.partition("+")
-    exact = rule.startswith("exact")
-    if _on_device(value):
-        raise TypeError(f"{name} is {dtype} on the device: convert it to float64 there")
-    known = rule == "integers" or dtype.kind in (
-        narrow if dtype.itemsize < 4 else "i" if exact else "iu"
-    )
-    if not known and dtype.kind != "f":
-        found = f"{name} is {dtype}, with which NumPy does not compute in float64"
-        raise TypeError(
-            f"{found}: pass np.asarray({name}, np.float64), or {_command()}"
-        )
-    if exact and dtype.kind != "f" and value.size:
-        own, factor, power = map(int, rule[6:-1].split(","))
-        most = max(-int(value.min()), int(value.max()))
-        if (
-            own * most**power > np.iinfo(np.int8 if dtype.kind == "b" else dtype).max
-            or factor * most**power > 2**53
-        ):
-            found = (
-                f"{name} has {dtype} up to {most}, too large to be the same in float64"
-            )
-            raise TypeError(
-                f"{found}: pass np.asarray({name}, np.float64), or {_command()}"
-            )
-    return value.astype(np.float64)
-
-
-def _number(value, name, *arrays, floats=False):
+def _number(value, name, *arrays):
     """A number; TypeError for an array, or a number that would promote the arrays."""
     if np.ndim(value):
         found = f"{name} is an array, but the kernels were made for a scalar"
@@ -200,10 +162,6 @@ def _number(value, name, *arrays, floats=False):
         )
     value = value[()] if isinstance(value, np.ndarray) else value
     dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in arrays]
-    if floats and isinstance(value, (int, np.integer, np.bool_)):
-        if any(dtype.kind in "biu" for dtype in dtypes):
-            found = f"{name} and an array are integers, and NumPy computes integers"
-            raise TypeError(f"{found}: pass float({name}), or {_command()}")
     for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
         wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
         # beside a number of Python this one decides; an int8 times 0.5 is a float64

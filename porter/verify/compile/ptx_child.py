@@ -8,11 +8,13 @@ simulator saw.
 from __future__ import annotations
 
 import faulthandler
+import gc
 import importlib.util
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -169,6 +171,27 @@ def link_log(ptx: str, arch: str) -> str:
     return log.decode("utf-8", "replace")
 
 
+def linked(module: Module, launches: list[dict[str, Any]], arch: str) -> Iterator[tuple[str, str]]:
+    """The PTX of each launch and the linker's log of it, up to the first that fails: that raises.
+
+    The linker works on one text while the compiler makes the next one.
+    """
+    failed: Exception | None = None
+    begun: list[tuple[str, Future[str]]] = []
+    with ThreadPoolExecutor(1) as pool:
+        for launch in launches:
+            try:
+                ptx = module.ptx(launch, arch)
+            except Exception as error:
+                failed = error
+                break
+            begun.append((ptx, pool.submit(link_log, ptx, arch)))
+        for ptx, log in begun:
+            yield ptx, log.result()
+    if failed is not None:
+        raise failed
+
+
 def compiled(
     module: Module, launches: list[dict[str, Any]], arch: str, blocks: dict[str, int]
 ) -> dict[str, Any]:
@@ -181,16 +204,14 @@ def compiled(
     doubles: int | None = None
     shares: list[float] = []
     module.target(arch)
-    for done, launch in enumerate(launches):
-        try:
-            ptx = module.ptx(launch, arch)
-            log = link_log(ptx, arch)
-        except Exception as error:
-            text = _short(f"{launch['kernel']}: {type(error).__name__}: {error}")
-            if any(word in text for word in _UNKNOWN):
-                return _skipped(f"the installed compiler does not know {arch}", arch)
-            failure = detail | worst | {"f64": doubles, "error": text}
-            return {"on": "ptx", "status": FAILED, "cases": done, "detail": failure}
+    found: list[tuple[str, str]] = []
+    failed: Exception | None = None
+    try:
+        for each in linked(module, launches, arch):
+            found.append(each)
+    except Exception as error:
+        failed = error
+    for launch, (ptx, log) in zip(launches, found, strict=False):
         used = resources(log)
         for name, value in used.items():
             worst[name] = _worse(worst[name], value)
@@ -199,6 +220,13 @@ def compiled(
             shares.append(occupancy(arch, threads, registers, used["shared_bytes"] or 0))
         if single(launch):
             doubles = (doubles or 0) + double_instructions(ptx)
+    if failed is not None:
+        name = launches[len(found)]["kernel"]
+        text = _short(f"{name}: {type(failed).__name__}: {failed}")
+        if any(word in text for word in _UNKNOWN):
+            return _skipped(f"the installed compiler does not know {arch}", arch)
+        failure = detail | worst | {"f64": doubles, "error": text}
+        return {"on": "ptx", "status": FAILED, "cases": len(found), "detail": failure}
     detail |= worst | {"f64": doubles, "occupancy": min(shares, default=None)}
     return {"on": "ptx", "status": PASSED, "cases": len(launches), "detail": detail}
 
@@ -246,6 +274,9 @@ def main() -> None:
     """Warm up, then answer requests until the input ends."""
     name = sys.argv[1]
     compiler, reason = _prepared(name)
+    # a tenth of a compilation would go into collections that find little
+    gc.freeze()
+    gc.set_threshold(100_000, 20, 100)
     # requests come from the input, which nothing else may read
     requests = os.fdopen(os.dup(0), encoding="utf-8")
     # a driver may be there and reserve terabytes: the parent watches the memory

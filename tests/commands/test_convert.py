@@ -253,6 +253,7 @@ def test_kernels_that_fail_verification_are_not_written(shell: Shell) -> None:
     assert shell.files() == ["good.py", "pyproject.toml", "templates/helpers_host.py.j2"]
 
 
+@pytest.mark.long
 def test_a_failed_verification_names_a_numpy_number(shell: Shell) -> None:
     """The module's own is Python's, and so returned: that is no mistake to report."""
     shell.write("a.py", "def both(x, y):\n    return -x, y * 2\n")

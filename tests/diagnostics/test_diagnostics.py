@@ -164,6 +164,7 @@ def test_what_is_refused_is_refused_at_its_place(name: str) -> None:
     assert checked("bad.py", text, 0) == []
 
 
+@pytest.mark.long
 def test_every_diagnostic_of_the_corpus_is_short_placed_and_has_a_cure() -> None:
     files = sorted(CORPUS.rglob("*.py"))
     assert [p for f in files for p in checked(f.name, f.read_text("utf-8"), 3)] == []

@@ -321,7 +321,7 @@ def test_nothing_else_of_the_script_runs(tmp_path: Path) -> None:
     assert refused.returncode == 1 and "PRT914" in refused.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_run_module_takes_the_values_that_the_whole_file_leaves(tmp_path: Path) -> None:
     text = """
         def setup(v):

@@ -77,7 +77,7 @@ def test_counts_are_those_of_the_simulator() -> None:
     assert tuple(seen) == COUNTED
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_branch_that_ends_a_loop_is_not_counted_in_each_iteration() -> None:
     """The power method has a kernel of its own for the end, which its loop comes to here."""
     (line,) = counted(("loops_linear:power_method",), 9)

@@ -272,7 +272,7 @@ def test_a_module_for_numba_cuda_mlir_is_verified(tmp_path: Path) -> None:
     assert "numba-cuda-mlir" in found.evidence[0].detail["library"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_whole_numbers_over_complex_ones(tmp_path: Path) -> None:
     """To Numba the imaginary part of the constant 1 is 1; the simulator knows better."""
     (tmp_path / "over.py").write_text(

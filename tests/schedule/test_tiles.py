@@ -212,7 +212,7 @@ MOST = {"float32": 2.5, "float64": 2.5, "complex64": 4 * 4.0, "complex128": 4 * 
         pytest.param("cuda.gridDim.z * TILE", "TILE", marks=pytest.mark.long),
         pytest.param("[cuda.blockIdx.z, ", "[0, ", marks=pytest.mark.long),
         pytest.param("k += cuda.blockDim.y", "k += 1", marks=pytest.mark.long),
-        ("column_sum(total, scratch)", "total"),
+        pytest.param("column_sum(total, scratch)", "total", marks=pytest.mark.long),
     ],
 )
 def test_verification_sees_a_mistake_in_parts(shell: Shell, right: str, wrong: str) -> None:

@@ -64,14 +64,20 @@ def convert(folder: Path, source: str) -> subprocess.CompletedProcess[str]:
     return done
 
 
-@pytest.mark.parametrize("kind", list(CONVERTED))
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(k, marks=[pytest.mark.long] if n % 2 else []) for n, k in enumerate(CONVERTED)],
+)
 def test_it_converts(kind: str, tmp_path: Path) -> None:
     done = convert(tmp_path, CONVERTED[kind])
     assert done.returncode == 0, done.stdout + done.stderr
     ast.parse((tmp_path / "a_cuda.py").read_text())
 
 
-@pytest.mark.parametrize("kind", list(REFUSED))
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(k, marks=[pytest.mark.long] if n % 2 else []) for n, k in enumerate(REFUSED)],
+)
 def test_it_is_refused_and_its_neighbour_is_not(kind: str, tmp_path: Path) -> None:
     done = convert(tmp_path, REFUSED[kind])
     assert done.returncode == 1

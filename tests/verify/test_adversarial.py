@@ -47,7 +47,12 @@ def message(found: FunctionEvidence) -> str:
     ("old", "new", "said"),
     [
         (KERNEL, "        while True: pass\n", "hang: timed out after 8 s"),
-        (HOST, HOST + "    while True: print('again')\n", "hang: timed out after 8 s"),
+        pytest.param(
+            HOST,
+            HOST + "    while True: print('again')\n",
+            "hang: timed out after 8 s",
+            marks=pytest.mark.long,
+        ),
         (HOST, HOST + "    raise SystemExit(0)\n", "exception: raises SystemExit (0)"),
         (HOST, HOST + "    import os; os._exit(0)\n", "died: the simulator's process ended with"),
         (HOST, HOST + "    import os; os.abort()\n", "ended by SIGABRT"),
@@ -84,7 +89,7 @@ def test_memory_without_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("while True: pass", "the original takes over"),
+        pytest.param("while True: pass", "the original takes over", marks=pytest.mark.long),
         (
             "try:\n        while True: pass\n    except: pass\n    return grow(x, amount)",
             "original",

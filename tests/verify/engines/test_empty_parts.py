@@ -46,7 +46,10 @@ def test_on_the_simulator(modules: dict[str, Path], name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(compiler() is None, reason="no CUDA compiler is installed")
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(k, marks=[pytest.mark.long] if n % 2 else []) for n, k in enumerate(FUNCTIONS)],
+)
 def test_of_compiled_kernels(modules: dict[str, Path], name: str) -> None:
     (found,) = verify_module(modules[name], on=("ptx",), archs=("sm_90",), cases=8)
     assert found.verified, found.mismatch

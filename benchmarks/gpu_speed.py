@@ -113,21 +113,14 @@ def mean(ratios: Sequence[float]) -> float:
 
 def summary(lines: Sequence[dict[str, Any]]) -> Iterator[str]:
     """What the lines come to."""
-    found = [r for line in lines if (r := ratio(line, "ms"))]
-    if found:
-        slower = sum(r < 1 for r in found)
-        yield (
-            f"porter's kernels have {mean(found):.2f} times the speed of CuPy in the geometric mean"
-            f" of {len(found)} programs, {median(found):.2f} in the median; {slower} are slower."
-        )
-    calls = [r for line in lines if (r := ratio(line, "call_ms"))]
-    if calls:
-        slower = sum(r < 1 for r in calls)
-        yield (
-            f"A call by itself, until its results are there, has {mean(calls):.2f} times the speed"
-            f" of CuPy's in the geometric mean, {median(calls):.2f} in the median; {slower} of"
-            f" {len(calls)} are slower."
-        )
+    for key, what in (("ms", "The kernels"), ("call_ms", "Whole calls, until results are there,")):
+        found = [r for line in lines if (r := ratio(line, key))]
+        if found:
+            slower = sum(r < 1 for r in found)
+            yield (
+                f"{what} have {mean(found):.2f} times the speed of CuPy's in the geometric mean of"
+                f" {len(found)} programs, {median(found):.2f} in the median; {slower} are slower."
+            )
     errors = [
         modelled / line["gpu"]["ms"]
         for line in lines

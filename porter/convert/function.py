@@ -155,9 +155,9 @@ class Converted:
             for name in set(group) & set(self.conversions.names):
                 # of arrays that meet, the dtypes of all decide
                 filled[dtypes_of(name)] += f'", "{rule if len(group) == 1 else "together"}'
-            more = {k: v for k, v in self._meeting(group).items() if v}
-            needs = replace(needs, helpers={*needs.helpers, *(f"_{k}" for k in more if rule)})
-            rule += "".join(f'", {k}="{v}' for k, v in more.items()) if rule else ""
+            for key, words in (self._meeting(group) if rule else {}).items():
+                needs = replace(needs, helpers={*needs.helpers, f"_{key}"})
+                rule += f'", {key}="{words}'
             filled[rule_of(group[0])] = f', rule="{rule}"' if rule else ""
         filled[FLOATS] = ", floats=True" if self.conversions.floats else ""
         named = self._served_as_integers
@@ -184,10 +184,10 @@ class Converted:
 
     def _meeting(self, group: Sequence[str]) -> dict[str, str]:
         """What the check of arrays that meet is told of some of them."""
-        mixed = tuple(group) in self.conversions.mixed
-        stored = overlaps(self.plan).written & set(group) if mixed else ()
+        stored = overlaps(self.plan).written if tuple(group) in self.conversions.mixed else ()
         words = " ".join(n for n in group if n in stored)
-        return {"lone": self.conversions.lone_words(group), "stored": words}
+        found = {"lone": self.conversions.lone_words(group), "stored": words}
+        return {key: text for key, text in found.items() if text}
 
     @property
     def _served_as_integers(self) -> bool:

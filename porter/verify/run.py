@@ -53,6 +53,8 @@ EXECUTED, INSTRUCTIONS = 8, 40_000_000
 FRESH, FRESH_MODULE = 1.5, 6.0
 #: the same for text that was edited by hand
 EDITED, EDITED_MODULE = 20.0, 120.0
+#: so many times as long where the machine of compiled kernels is all that runs them
+ALONE = 2
 
 
 def verify_module(
@@ -106,8 +108,9 @@ def verify_module(
     with tempfile.TemporaryDirectory(prefix="porter-", ignore_cleanup_errors=True) as folder:
         request = Request(
             _placed(Path(folder), path.name, text), str(path), names, cases, seed, timeout * SOFT,
-            case=case, values=values, joined=joined, budget=budget(text, len(names), seconds),
-            run_module=run_module, inputs=_inputs(inputs), trace=_trace(trace),
+            case=case, values=values, joined=joined,
+            budget=budget(text, len(names), seconds, alone=on == ("ptx",)), run_module=run_module,
+            inputs=_inputs(inputs), trace=_trace(trace),
         )  # fmt: skip
         job = Job(request, Path(folder), timeout, Watch(step))
         ran, compiled, failed = _run(job, header, text, on, backends, targets)
@@ -248,12 +251,13 @@ def _compiled(
     return compiled | {n: _observed(done, compiled[n]) for n, done in observed.items()}
 
 
-def budget(text: str, functions: int, seconds: float | None) -> float:
-    """Seconds of each function for the cases beyond the table: more for text edited by hand."""
+def budget(text: str, functions: int, seconds: float | None, *, alone: bool = False) -> float:
+    """Seconds of each function for the cases beyond the table: more for text edited by hand, and
+    for the machine `alone`."""
     if seconds is not None:
         return seconds
     each, all_ = (EDITED, EDITED_MODULE) if is_edited(text) else (FRESH, FRESH_MODULE)
-    return max(each / 4, min(each, all_ / max(1, functions)))
+    return max(each / 4, min(each, all_ / max(1, functions))) * (ALONE if alone else 1)
 
 
 def _read(path: Path) -> str:

@@ -57,7 +57,7 @@ WHERE_ANY = (
     "strategies", "traced", "not_compared", "out_of_bounds", "stricter", "drawn_runs",
 )  # fmt: skip
 #: so many times as much may a case take that is about its sizes, where no other engine runs it
-ALONE = 15
+ALONE = 40
 
 
 class Reply:

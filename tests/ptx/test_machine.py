@@ -322,8 +322,12 @@ def test_threads_that_never_meet_are_reported() -> None:
     text = "setp.lt.u32 %p0, %r17, 8; @%p0 bra A; bar.sync 0; bra B; A: bar.sync 1; B:"
     with pytest.raises(DeadlockError, match="threads of a block at barriers of different numbers"):
         ran(text, 64, x)
-    # those that have ended are not waited for
-    ran("setp.lt.u32 %p0, %r17, 8; @%p0 exit; bar.sync 0;", 64, x)
+    # warps that have ended are not waited for; lanes of a warp have to wait together
+    text = "setp.lt.u32 %p0, %r17, {}; @%p0 exit; {}.sync 0;"
+    ran(text.format(32, "bar"), 64, x)
+    ran(text.format(8, "barrier"), 64, x)
+    with pytest.raises(DeadlockError, match="lanes of a warp ended before the barrier"):
+        ran(text.format(8, "bar"), 64, x)
     # warps may wait at different barriers of one number, the lanes of a warp may not
     text = "setp.lt.u32 %p0, %r17, {}; @%p0 bra A; {}.sync 0; bra B; A: {}.sync 0; B:"
     ran(text.format(32, "bar", "bar"), 64, x)

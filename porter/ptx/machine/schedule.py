@@ -199,7 +199,10 @@ class Scheduler:
 
     def _check(self, arrived: dict[int, Array]) -> None:
         """Threads of a block wait for each other at barriers of one number, those of a warp at one
-        barrier, unless it is not aligned."""
+        barrier and all together, unless it is not aligned."""
+        for number, threads in arrived.items():
+            if self._is_aligned(number) and len(threads) < self.wave.count:
+                self._check_whole(number, threads)
         if len(arrived) == 1:
             return
         numbers = np.full(len(self.wave.blocks), -1, np.int64)
@@ -213,11 +216,26 @@ class Scheduler:
             numbers[blocks] = ids
         places: dict[int, int] = {}
         for number, threads in arrived.items():
-            form = self.pieces[number].operations[0].form
             warps = np.unique(self.wave.lanes(threads).warps).tolist()
-            for warp in warps if form.opcode.startswith("bar.") or form.has("aligned") else ():
+            for warp in warps if self._is_aligned(number) else ():
                 if places.setdefault(warp, number) != number:
                     raise self._parted(places[warp], number)
+
+    def _is_aligned(self, number: int) -> bool:
+        """Whether all threads of a warp have to execute the barrier of a piece."""
+        form = self.pieces[number].operations[0].form
+        return form.opcode.startswith("bar.") or form.has("aligned")
+
+    def _check_whole(self, number: int, threads: Array) -> None:
+        """No lane of a warp that waits has ended: what the ISA leaves undefined."""
+        warps = self.wave.lanes(threads).warps
+        every = self.wave.lanes(None).warps
+        ended = every[~self.alive]
+        if len(ended) and np.isin(ended, warps).any():
+            raise DeadlockError(
+                f"lanes of a warp ended before the barrier that others wait at, line"
+                f" {self._line(number)}"
+            )
 
     def _reduce(self, operation: Operation, threads: Array) -> None:
         """`bar.red`: over the threads of a block that wait at this place."""

@@ -81,7 +81,7 @@ class Verification:
         counts = self.tally.counts
         table = specs(count, self.drawing.forms)
         if self.settings.every_variant and count:
-            table += further(table, len(self.drawing.variants))
+            table += further(table, len(self.drawing.variants), len(self.subject.own.large))
         if self.settings.own_blocks:
             table = [with_own_blocks(spec) for spec in table]
         for spec in itertools.chain(table, self._large(only) if count else ()):

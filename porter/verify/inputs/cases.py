@@ -179,12 +179,28 @@ def specs(count: int, forms: Sequence[int] = (1,)) -> list[CaseSpec]:
     return rows
 
 
-def further(table: Sequence[CaseSpec], variants: int) -> list[CaseSpec]:
-    """A case for each signature that none of a table has."""
+def further(table: Sequence[CaseSpec], variants: int, choices: int = 0) -> list[CaseSpec]:
+    """A case for each signature that none of a table has, and a strided array on the device for
+    every signature, for each choice of kernels: kernels are compiled for its layout too."""
     seen = {spec.variant % variants for spec in table}
     row = _row("3B+7 5 2", ints="sorted")
-    left = [k for k in range(variants) if k not in seen]
-    return [replace(row, variant=k, number=VARIANTS + k) for k in left]
+    rows = [replace(row, variant=k) for k in range(variants) if k not in seen]
+    view = _row("3B+7 5 2", form="device-view")
+    views = [replace(view, variant=k) for k in range(variants)]
+    alone = [replace(row, number=VARIANTS + k) for k, row in enumerate(rows)]
+    return alone + for_each_choice(views, VARIANTS + len(rows), choices)
+
+
+def for_each_choice(rows: Sequence[CaseSpec], first: int, choices: int) -> list[CaseSpec]:
+    """Cases with numbers from `first` on: each for what host functions choose themselves, then for
+    each choice of kernels for large arrays (see `CaseSpec.choice`)."""
+    if not choices:
+        return [replace(row, number=first + k) for k, row in enumerate(rows)]
+    each = 4 * choices
+    base = -(-first // each) * each
+    turns = [2, *(4 * k for k in range(choices))]
+    return [replace(row, number=base + each * k + turn) for k, row in enumerate(rows)
+            for turn in turns]  # fmt: skip
 
 
 def with_own_blocks(spec: CaseSpec) -> CaseSpec:

@@ -13,7 +13,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from porter.support.parsing import tree_of
-from porter.verify.inputs.cases import FIRST, GRID_LIMITS, CaseSpec, large_specs
+from porter.verify.inputs.cases import (
+    FIRST,
+    GRID_LIMITS,
+    CaseSpec,
+    for_each_choice,
+    large_specs,
+)
 from porter.verify.inputs.events import KINDS
 from porter.verify.kernels import reached
 
@@ -175,16 +181,23 @@ def extra_specs(
     give.
 
     With `choices` of kernels for large arrays, there is each case for each of them, and one for
-    what host functions choose themselves.
+    what host functions choose themselves. That comes first, then the choices in turn: kernels for
+    large arrays take long for small ones.
     """
-    rows = [*_states(dimensions, variants), *size_specs(found, dimensions, variants, block)]
-    if not choices:
-        return [replace(row, number=FIRST + k) for k, row in enumerate(rows)]
-    # see `CaseSpec.choice`
-    turns = [2, *(4 * k for k in range(choices))]
-    first = FIRST // (4 * choices) + 1
-    return [replace(row, number=4 * choices * (first + k) + more) for k, row in enumerate(rows)
-            for more in turns]  # fmt: skip
+    first, rest = size_specs(found, dimensions, variants, block)
+    states = [*_states(dimensions, variants)]
+    rows = for_each_choice([*states, *first, *rest], FIRST, choices)
+    whole = len(states) + len(first)
+
+    def turn(k: int) -> tuple[int, bool]:
+        row, choice = divmod(k, choices + 1)
+        if choice and choice - 1 == (row + row // choices) % choices:
+            place = 1
+        else:
+            place = 2 if choice else 0
+        return (place, row >= len(states)) if row < whole else (3, False)
+
+    return [rows[k] for k in sorted(range(len(rows)), key=turn)]
 
 
 def small_ones(rows: list[CaseSpec]) -> list[CaseSpec]:
@@ -203,8 +216,10 @@ def _states(dimensions: int, variants: int) -> Iterator[CaseSpec]:
     for k, row in enumerate(two):
         for variant in range(variants):
             yield replace(row, variant=variant, domain="normal", again=not variant)
-        for layout in ("F", "strided", "reversed", "readonly"):
-            yield replace(row, layout=layout, variant=k % variants)
+            yield replace(row, variant=variant, domain="wide")
+        for layout, ints in (("F", "index"), ("strided", "wrap"), ("reversed", "any"),
+                             ("readonly", "index")):  # fmt: skip
+            yield replace(row, layout=layout, ints=ints, variant=k % variants)
         yield replace(row, form="device", again=True, variant=k % variants)
         yield replace(row, form="alias")
         yield replace(row, form="overlap")
@@ -217,8 +232,8 @@ def _states(dimensions: int, variants: int) -> Iterator[CaseSpec]:
 
 def size_specs(
     found: list[Threshold], dimensions: int, variants: int, block: int
-) -> list[CaseSpec]:
-    """The cases that numbers give: two for each number and axis, then all others, those with few
+) -> tuple[list[CaseSpec], list[CaseSpec]]:
+    """The cases that numbers give: some for each number and axis, and all others, those with few
     elements first.
 
     `dimensions` are those with a size of their own, `block` the threads of a block along an axis.
@@ -232,17 +247,19 @@ def size_specs(
             first += _telling(threshold.size, dimensions, variants)
             rest += _around(threshold.size, dimensions, variants)
     # each number has its turn before one of them has its many cases
-    rounds = (sorted(rows, key=_elements) for rows in (first, rest))
-    return list(dict.fromkeys(itertools.chain.from_iterable(rounds)))
+    told = dict.fromkeys(sorted(first, key=_elements))
+    others = dict.fromkeys(sorted(rest, key=_elements))
+    return [*told], [spec for spec in others if spec not in told]
 
 
 def _telling(size: int, dimensions: int, variants: int) -> Iterator[CaseSpec]:
-    """Above a number along each axis: as most calls are, then in the other memory order and dtype,
-    called again."""
+    """Above a number along each axis: as most calls are, in another dtype and called again, then in
+    the other memory order."""
     for axis in range(dimensions):
         after = _along(size + 1, axis, dimensions)
         yield replace(after, domain="normal")
-        yield replace(after, variant=1 % variants, layout="F", form="device", again=True)
+        yield replace(after, variant=1 % variants, again=True)
+        yield replace(after, layout="F", form="device")
 
 
 def _around(size: int, dimensions: int, variants: int) -> Iterator[CaseSpec]:

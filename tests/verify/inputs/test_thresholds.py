@@ -49,12 +49,13 @@ def test_numbers_are_read(expression: str, numbers: list[int]) -> None:
 def test_a_number_of_blocks_is_a_size_in_blocks_too(condition: str) -> None:
     text = f"def f(x, blocks):\n    b = cuda.blockIdx.x\n    if {condition}:\n        pass\n"
     assert thresholds(text, "f") == [Threshold(70), Threshold(70, True)]
-    rows = size_specs([Threshold(70, True)], 1, 1, 32)
-    assert [row.sizes for row in rows] == [("2240",), ("2241",)]
+    first, rows = size_specs([Threshold(70, True)], 1, 1, 32)
+    assert not first and [row.sizes for row in rows] == [("2240",), ("2241",)]
 
 
 def test_a_number_is_tried_on_both_sides_along_each_axis() -> None:
-    rows = size_specs([Threshold(300)], 2, 2, 256)
+    first, rest = size_specs([Threshold(300)], 2, 2, 256)
+    rows = [*first, *rest]
     for axis in range(2):
         lengths = {int(r.sizes[axis]) for r in rows}
         assert {299, 300, 301, 601} <= lengths
@@ -68,13 +69,26 @@ def test_each_number_has_its_turn_and_then_the_smallest_come_first() -> None:
     numbers = [Threshold(n) for n in (40, 300, 65536, 2_000_000)]
     rows = extra_specs(numbers, 2, 2, 256)
     assert [r.number for r in rows] == list(range(FIRST, FIRST + len(rows)))
-    own = size_specs(numbers, 2, 2, 256)
-    longest = [max(int(n) for n in r.sizes) for r in own]
-    # two cases for each number and axis
-    assert longest[:16:4] == [41, 301, 65537, 2_000_001]
-    assert {(r.layout, r.variant) for r in own[:16]} == {("C", 0), ("F", 1)}
-    assert max(longest[16:36]) < 1000 and max(longest[-5:]) > 1_000_000
-    assert len(set(own)) == len(own)
+    first, rest = size_specs(numbers, 2, 2, 256)
+    longest = [max(int(n) for n in r.sizes) for r in first]
+    # three cases for each number and axis
+    assert longest[::6] == [41, 301, 65537, 2_000_001]
+    assert {(r.layout, r.variant) for r in first} == {("C", 0), ("C", 1), ("F", 0)}
+    others = [max(int(n) for n in r.sizes) for r in rest]
+    assert max(others[:20]) < 1000 and max(others[-5:]) > 1_000_000
+    assert len({*first, *rest}) == len(first) + len(rest)
+
+
+def test_what_host_functions_choose_comes_first_and_then_the_choices_in_turn() -> None:
+    rows = extra_specs([Threshold(300)], 2, 2, 256, choices=2)
+    taken = [r.choice((1, 2)) for r in rows]
+    own = taken.index(1)
+    assert set(taken[:own]) == {None}
+    # one of the two choices for each of them, before the other one
+    assert sorted(taken[own : 2 * own], key=str) == sorted((1, 2) * (own // 2), key=str)
+    again = {(*r.sizes, r.layout, r.domain, r.variant, r.event) for r in rows[own : 2 * own]}
+    assert again == {(*r.sizes, r.layout, r.domain, r.variant, r.event) for r in rows[:own]}
+    assert len({r.number for r in rows}) == len(rows)
 
 
 STORE = "out[i, j] = x[i, j] * T(2.0) + x[i, 0]"

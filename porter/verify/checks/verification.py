@@ -111,6 +111,9 @@ class Verification:
             raise self.tally.refusals[0]
         every = only is None and count and not self.settings.observe
         samples = [*self.samples.values()]
+        if time.monotonic() > self.settings.deadline:
+            self.tally.reasons.append("time limit")
+            return
         if samples and every and self.settings.checks_indices:
             wrong_inputs.run(self.judge, samples[0], self.in_order or samples[0])
             for inputs, parameters in samples:

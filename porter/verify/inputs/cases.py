@@ -180,15 +180,14 @@ def specs(count: int, forms: Sequence[int] = (1,)) -> list[CaseSpec]:
 
 
 def further(table: Sequence[CaseSpec], variants: int, choices: int = 0) -> list[CaseSpec]:
-    """A case for each signature that none of a table has, and a strided array on the device for
-    every signature, for each choice of kernels: kernels are compiled for its layout too."""
+    """A case for each signature that none of a table has, and strided arrays on the device for
+    each choice of kernels: all kernels are compiled for their layout too."""
     seen = {spec.variant % variants for spec in table}
     row = _row("3B+7 5 2", ints="sorted")
     rows = [replace(row, variant=k) for k in range(variants) if k not in seen]
-    view = _row("3B+7 5 2", form="device-view")
-    views = [replace(view, variant=k) for k in range(variants)]
     alone = [replace(row, number=VARIANTS + k) for k, row in enumerate(rows)]
-    return alone + for_each_choice(views, VARIANTS + len(rows), choices)
+    view = _row("3B+7 5 2", form="device-view")
+    return alone + for_each_choice([view], VARIANTS + len(rows), choices)
 
 
 def for_each_choice(rows: Sequence[CaseSpec], first: int, choices: int) -> list[CaseSpec]:

@@ -18,7 +18,7 @@ SLOW = 0.5
 #: the same where the case is about its sizes
 SLOWEST = 0.5
 #: bytes that the arrays of such a case may take
-MOST_EXACT = 250e6
+MOST_EXACT = 120e6
 #: sizes from which the cost of larger ones is told, the first that every original can afford
 PROBES = (60, 120, 300, 1200)
 #: no bytes, and no seconds, are taken to grow with a higher power of a size

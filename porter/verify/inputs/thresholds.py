@@ -31,6 +31,8 @@ MOST_NUMBERS = 40
 MOST_STEPS = 5000
 #: elements of a case on the simulator
 MOST_FEW = 1600
+#: elements of a case with another number along each axis
+MOST_TOGETHER = 60_000
 #: with both axes as long as a number there may be so many elements
 MOST_SQUARE = 1_100_000
 _OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
@@ -233,18 +235,18 @@ def _states(dimensions: int, variants: int) -> Iterator[CaseSpec]:
 def size_specs(
     found: list[Threshold], dimensions: int, variants: int, block: int
 ) -> tuple[list[CaseSpec], list[CaseSpec]]:
-    """The cases that numbers give: some for each number and axis, and all others, those with few
-    elements first.
+    """The cases that numbers give: some for each number along each axis, and all others, those with
+    few elements first.
 
     `dimensions` are those with a size of their own, `block` the threads of a block along an axis.
     """
-    first: list[CaseSpec] = []
+    plain = [threshold.size for threshold in found if not threshold.blocks]
+    first = [*_telling(plain, dimensions, variants)]
     rest: list[CaseSpec] = []
     for threshold in found:
         if threshold.blocks:
             rest += _in_blocks(threshold.size * block, dimensions)
         else:
-            first += _telling(threshold.size, dimensions, variants)
             rest += _around(threshold.size, dimensions, variants)
     # each number has its turn before one of them has its many cases
     told = dict.fromkeys(sorted(first, key=_elements))
@@ -252,14 +254,31 @@ def size_specs(
     return [*told], [spec for spec in others if spec not in told]
 
 
-def _telling(size: int, dimensions: int, variants: int) -> Iterator[CaseSpec]:
-    """Above a number along each axis: as most calls are, in another dtype and called again, then in
-    the other memory order."""
-    for axis in range(dimensions):
-        after = _along(size + 1, axis, dimensions)
-        yield replace(after, domain="normal")
-        yield replace(after, variant=1 % variants, again=True)
-        yield replace(after, layout="F", form="device")
+def _telling(numbers: list[int], dimensions: int, variants: int) -> Iterator[CaseSpec]:
+    """Above each number along each axis: as most calls are, in another dtype and called again, then
+    in the other memory order."""
+    for sizes in _together(sorted({n + 1 for n in numbers}, reverse=True), dimensions):
+        above = _spec(sizes)
+        yield replace(above, domain="normal")
+        yield replace(above, variant=1 % variants, again=True)
+        yield replace(above, layout="F", form="device")
+
+
+def _together(lengths: list[int], dimensions: int) -> Iterator[tuple[int, ...]]:
+    """Sizes that have each length, the largest first, along each axis, several in one as long as
+    there are few elements."""
+    left = [[*lengths] for _ in range(dimensions)]
+    while any(left):
+        sizes = [0] * dimensions
+        product = 1
+        for axis in sorted(range(dimensions), key=lambda a: left[a][:1], reverse=True):
+            fitting = [n for n in left[axis] if product == 1 or product * n <= MOST_TOGETHER]
+            if fitting:
+                sizes[axis] = fitting[0]
+                left[axis].remove(fitting[0])
+                product *= fitting[0]
+        others = 5 if max(sizes) < 20_000 else 3
+        yield tuple(n or others for n in sizes)
 
 
 def _around(size: int, dimensions: int, variants: int) -> Iterator[CaseSpec]:
@@ -276,7 +295,7 @@ def _around(size: int, dimensions: int, variants: int) -> Iterator[CaseSpec]:
         for variant in range(1, variants):
             yield replace(after, variant=variant, ints="sorted")
         yield replace(after, layout="F", form="device", again=True)
-        yield replace(after, form="device-view", variant=variants - 1)
+        yield replace(after, form="device-view")
         yield replace(after, layout="strided", ends="smallest")
     if dimensions > 1:
         yield _spec((size + 1,) + (1,) * (dimensions - 1))
@@ -302,7 +321,7 @@ def _along(size: int, axis: int, dimensions: int, **rest: object) -> CaseSpec:
 
 
 def _spec(sizes: tuple[int, ...], **rest: object) -> CaseSpec:
-    words = tuple(str(n) for n in sizes)
+    words = tuple(map(str, sizes))
     return CaseSpec(words, own=True, exact=True, points=1 << 40, **rest)  # type: ignore[arg-type]
 
 

@@ -24,6 +24,7 @@ IMPORTED = {
     "cuda": "numba.cuda", "njit": "numba.njit", "prange": "numba.prange",
     "config": "numba.config", "SimpleNamespace": "types.SimpleNamespace",
     "contextmanager": "contextlib.contextmanager", "threading": "threading",
+    "weakref": "weakref",
     "cp": "cupy", "cupyx": "cupyx", "builtins": "builtins", "sys": "sys", "shlex": "shlex",
     **{n: f"numba.{n}" for n in (
         "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
@@ -34,7 +35,7 @@ CONSTANTS = {
     "EACH_LARGE", "WIDE_LARGE", "MAX_BLOCKS",
     "MOST_PARTIALS", "MOST_STATES", "LONG", "SOURCE", "FIXED", "PARTS", "GRAIN", "COLUMNS",
     "DRAWING", "STORING", "WARP", "SHORT", "STREAMS", "CHUNK_BYTES",
-    "WORKSPACE_BYTES", "_KEPT",
+    "WORKSPACE_BYTES", "RESULT_BYTES", "_KEPT",
 }  # fmt: skip
 #: functions of `templates/helpers_device.py.j2` and `helpers_host.py.j2`
 HELPERS = {
@@ -59,7 +60,8 @@ HELPERS = {
     "_contiguous", "_own", "_own_part", "_on_stream", "_numba_stream", "_scalar", "_given_back",
     "_stored_back", "_timed", "_repeat", "_milliseconds", "_moved_there", "_in_chunks",
     "_whole_on_device", "_pipelined", "_aligned", "_blockwise_overlap", "_map_overlap", "_states",
-    "_workspace", "_by_signature", "_into", "draw_bits", "draw_uniform", "draw_normal", "_seed_of",
+    "_workspace", "_new", "_by_signature", "_into", "draw_bits", "draw_uniform",
+    "draw_normal", "_seed_of",
 }  # fmt: skip
 #: what host functions take beside the parameters of the original, in this order after those
 OWN_KEYWORDS = ("stream", "seed", "states", "timing")

@@ -146,6 +146,10 @@ class Target(ABC):
     def empty(self, shape: str, dtype: str) -> str:
         """A new array on the device."""
 
+    def new(self, shape: str, dtype: str) -> Call:
+        """A new array that the caller gets."""
+        return Call(self.empty(shape, dtype))
+
     @abstractmethod
     def copied(self, array: str) -> str:
         """A copy on the device of an array of the host."""

@@ -53,6 +53,7 @@ class Cuda(Target):
         "MOST_STATES": ("65536", "threads that draw random numbers, at most"),
         "MOST_PARTIALS": ("1024", "most blocks of a grid-wide reduction"),
         "WORKSPACE_BYTES": ("67108864", "most bytes that are kept from call to call"),
+        "RESULT_BYTES": ("268435456", "most bytes of results whose memory is used again"),
         "_KEPT": ("threading.local()", "arrays for the next call of each thread"),
     }
     #: whether arrays that no caller sees are kept from call to call
@@ -116,6 +117,12 @@ class Cuda(Target):
     def empty(self, shape: str, dtype: str) -> str:
         """`cuda.device_array`."""
         return f"cuda.device_array({shape}, {dtype}, stream=stream)"
+
+    def new(self, shape: str, dtype: str) -> Call:
+        """The helper that uses the memory of earlier results again."""
+        if not self.keeps or self.backend != "numba":
+            return super().new(shape, dtype)
+        return Call(f"_new({shape}, {dtype}, stream)", ("_new",))
 
     def copied(self, array: str) -> str:
         """`cuda.to_device`."""

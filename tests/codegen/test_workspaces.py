@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+import weakref
 from collections import Counter
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -72,13 +73,28 @@ def test_each_is_kept_by_the_name_that_it_has() -> None:
 class Array:
     """An array of the device, and the zeros that were copied to it."""
 
-    def __init__(self, shape: Any, dtype: Any, stream: Any) -> None:
+    def __init__(self, shape: Any, dtype: Any = np.float64, stream: Any = 0) -> None:
         self.nbytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
-        self.shape, self.dtype = shape, dtype
+        self.shape, self.dtype, self.stream = shape, np.dtype(dtype), stream
         self.copied: list[Any] = []
+        self.memory: Any = self
 
     def copy_to_device(self, values: Any, stream: Any) -> None:
         self.copied.append((values.tolist(), stream))
+
+    def reshape(self, shape: Any) -> Any:
+        """Another array of the same memory; `view` fails for arrays of no dimensions."""
+        assert shape == self.shape
+        made = Array(self.shape, self.dtype, self.stream)
+        made.memory = self.memory
+        return made
+
+
+def as_cuda_array(holder: Any) -> Any:
+    """Numba's: the array, and what is made of it, hold what it was made of."""
+    made = holder.reshape(holder.shape)
+    made.holder = holder
+    return made
 
 
 class Context:
@@ -92,16 +108,25 @@ class Context:
 
 @pytest.fixture
 def names(shell: Shell) -> dict[str, Any]:
-    """The helper of a module, beside a GPU that has one context."""
+    """The helpers of a module, beside a GPU that has one context."""
     shell.write("f.py", "def f(x):\n    return x - x.sum(axis=0)\n")
     assert shell.convert("f.py", "--no-verify", "-o", "-") == 0
-    found = re.search(r"^def _workspace.*?(?=^\S|\Z)", shell.out, re.M | re.S)
-    assert found is not None and "import threading\n" in shell.out
+    found = [re.search(rf"^def {n}\(.*?(?=^\S|\Z)", shell.out, re.M | re.S)
+             for n in ("_workspace", "_new")]  # fmt: skip
+    assert {"import threading", "import weakref"} <= {*shell.out.splitlines()}
     assert "\n_KEPT = threading.local()" in shell.out
     context = Context()
-    device = SimpleNamespace(device_array=Array, current_context=lambda: context)
-    space = {"np": np, "cuda": device, "_KEPT": threading.local(), "WORKSPACE_BYTES": 1 << 20}
-    exec(found[0], space)
+    device = SimpleNamespace(
+        device_array=Array, current_context=lambda: context, as_cuda_array=as_cuda_array
+    )
+    space = {
+        "np": np, "cuda": device, "weakref": weakref, "_KEPT": threading.local(),
+        "config": SimpleNamespace(ENABLE_CUDASIM=False), "WORKSPACE_BYTES": 1 << 20,
+        "RESULT_BYTES": 1 << 20,
+    }  # fmt: skip
+    for each in found:
+        assert each is not None
+        exec(each[0], space)
     return space
 
 
@@ -162,6 +187,57 @@ def test_flags_are_zero_at_each_call(names: dict[str, Any]) -> None:
     for _ in range(2):
         error = names["_workspace"]("error", 2, np.int32, "s", zero=True)
     assert error.copied == [([0, 0], "s")] * 2
+
+
+# -- results -----------------------------------------------------------------------------------
+
+
+def test_a_result_has_the_memory_of_one_that_nobody_holds(names: dict[str, Any]) -> None:
+    new = names["_new"]
+    first = new((3, 4), np.float32, 0)
+    second = new((3, 4), np.dtype("float32"), 0)
+    assert (first.shape, first.dtype, first.nbytes) == ((3, 4), np.float32, 48)
+    assert second.memory is not first.memory
+    memory, view = first.memory, first.holder
+    del first
+    third = new((3, 4), np.float32, 0)
+    assert third.memory is not memory, "a view of the first one is left"
+    del view
+    others = [new((4, 3), np.float32, 0), new((3, 4), np.int32, 0)]
+    assert memory not in [a.memory for a in others]
+    assert new((3, 4), np.float32, 0).memory is memory
+    # as in a loop that gives a name the next result while it holds the last
+    seen = set()
+    for _ in range(5):
+        third = new((3, 4), np.float32, 0)
+        seen.add(id(third.memory))
+    assert len(seen) == 2
+
+
+def test_only_results_on_the_default_stream_do(names: dict[str, Any]) -> None:
+    new = names["_new"]
+    given = [new(3, np.float64, "a stream") for _ in range(2)]
+    assert given[0].memory is not given[1].memory and given[0].stream == "a stream"
+    memory = new(3, np.float64, 0).memory
+    another = Context()
+    names["cuda"].current_context = lambda: another
+    assert new(3, np.float64, 0).memory is not memory
+    names["config"].ENABLE_CUDASIM = True
+    assert new(3, np.float64, 0).memory is not new(3, np.float64, 0).memory
+
+
+def test_large_results_and_empty_ones_have_new_memory(names: dict[str, Any]) -> None:
+    new, large = names["_new"], (1 << 17) + 1
+    memory = new(5, np.float64, 0).memory
+    assert new(large, np.float64, 0).memory is not new(large, np.float64, 0).memory
+    assert new((0, 3), np.float64, 0).nbytes == 0
+    assert new(5, np.float64, 0).memory is memory
+    # together they are too large: the one that was given longest ago is forgotten
+    half = (1 << 16) + 1
+    first = new(half, np.float64, 0).memory
+    second = new((1, half), np.float64, 0).memory
+    assert new((1, half), np.float64, 0).memory is second
+    assert new(half, np.float64, 0).memory is not first
 
 
 # -- verification ------------------------------------------------------------------------------

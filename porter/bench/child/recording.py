@@ -5,6 +5,7 @@ Only the counting child imports this module.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -200,11 +201,21 @@ class Recorder:
 
     def keeping(self, plain: Callable[..., Any], most: int) -> Callable[..., Any]:
         """A module's `_workspace`: what it keeps is no allocation after the first call."""
+        return self._after_the_first(plain, most, lambda made, args: (args[0], made.shape))
 
-        sizes: dict[tuple[str, tuple[int, ...]], int] = {}
+    def reusing(self, plain: Callable[..., Any], most: int) -> Callable[..., Any]:
+        """A module's `_new`: results have the memory of those of the call before the last."""
+        number = itertools.count()
+        return self._after_the_first(plain, most, lambda made, args: next(number))
+
+    def _after_the_first(
+        self, plain: Callable[..., Any], most: int, key: Callable[[Any, Any], object]
+    ) -> Callable[..., Any]:
+        """A helper that allocates nothing as long as its arrays of a call have so many bytes."""
+        sizes: dict[object, int] = {}
         call: Recording | None = None
 
-        def workspace(*args: Any, **options: Any) -> Any:
+        def given(*args: Any, **options: Any) -> Any:
             nonlocal call
             assert self.now is not None
             if call is not self.now:
@@ -212,12 +223,12 @@ class Recorder:
                 sizes.clear()
             before = self.now.allocations, self.now.allocated
             array = plain(*args, **options)
-            sizes[args[0], array.shape] = array.nbytes
+            sizes[key(array, args)] = array.nbytes
             if sum(sizes.values()) <= most:
                 self.now.allocations, self.now.allocated = before
             return array
 
-        return workspace
+        return given
 
     def _launch(self, kernel: Any, args: tuple[Any, ...]) -> bool:
         assert self.now is not None

@@ -91,10 +91,11 @@ class HostFunction(Prologue, Pipeline, HostCalls, Results):
             case ir.Alloc(buffer, _):
                 text = self._shape(buffer.shape)
                 dtype = self._dtype_value(buffer.dtype)
-                made = self.target.empty(text, dtype)
                 if buffer.name in self.unseen:
-                    made = self.spelled(self.target.workspace(buffer.name, text, dtype))
-                self.emit(f"{buffer.name} = {made}")
+                    made = self.target.workspace(buffer.name, text, dtype)
+                else:
+                    made = self.target.new(text, dtype)
+                self.emit(f"{buffer.name} = {self.spelled(made)}")
             case ir.Let(name, value, origin):
                 self.comment(origin)
                 self.emit(f"{name} = {self.host.text(value)}")

@@ -259,8 +259,10 @@ def _joined(all_needs: Sequence[Needs], target: Target) -> Needs:
         needs.helpers.add("_command")
     if needs.helpers & {"_timed", "_moved_there"}:
         needs.imports.add("from contextlib import contextmanager")
-    if "_workspace" in needs.helpers:
+    if needs.helpers & {"_new", "_workspace"}:
         needs.imports.add("import threading")
+    if "_new" in needs.helpers:
+        needs.imports.add("import weakref")
     if not target.device:
         needs.helpers.discard("_on_device")
     elif needs.helpers & _ASKING:

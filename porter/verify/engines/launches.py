@@ -128,20 +128,24 @@ def poison(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 def poison_kept(module: ModuleType) -> ModuleType:
     """Let the arrays that a module keeps for its next call be poisoned as new ones are."""
-    plain = vars(module).get("_workspace")
-    if plain is None:
-        return module
+    for name in ("_workspace", "_new"):
+        plain = vars(module).get(name)
+        if plain is not None:
+            vars(module)[name] = _poisoned(plain)
+    return module
+
+
+def _poisoned(plain: Callable[..., Any]) -> Callable[..., Any]:
+    """A helper that gives arrays, the stream their last argument, without what they held."""
 
     @functools.wraps(plain)
-    def workspace(*args: Any, zero: bool = False, **options: Any) -> Any:
-        made = plain(*args, zero=zero, **options)
+    def given(*args: Any, zero: bool = False) -> Any:
+        made = plain(*args, zero=zero) if zero else plain(*args)
         if not zero:
-            stream = options.get("stream", args[-1] if len(args) > 3 else 0)
-            made.copy_to_device(poison(np.empty(made.shape, made.dtype)), stream=stream)
+            made.copy_to_device(poison(np.empty(made.shape, made.dtype)), stream=args[-1])
         return made
 
-    vars(module)["_workspace"] = workspace
-    return module
+    return given
 
 
 def check(name: str, grid: tuple[int, ...] | None, block: tuple[int, ...] | None) -> None:

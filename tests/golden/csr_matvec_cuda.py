@@ -19,19 +19,21 @@
 # porter: assumed csr_matvec: x is a 1-D array of float64
 # porter: converts csr_matvec: x: integers and bools become float64 (a pass over the array)
 # porter: verified csr_matvec: simulator 24 cases; emulator 28 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:f5af91d5a252ed22cdec14609565680ed786fb0bdcdad52e8da109a61c773d41
+# porter: output sha256:77dcb52f0aae479d1c3777212ad25742efd33bc666070ad03b0d01cbad9b5eaf
 
 """CUDA kernels for the NumPy functions of csr_matvec.py."""
 
 import shlex
 import sys
 import threading
+import weakref
 
 import numpy as np
-from numba import cuda
+from numba import config, cuda
 
 THREADS = 256  # threads of a block; a power of two
 WORKSPACE_BYTES = 67108864  # most bytes that are kept from call to call
+RESULT_BYTES = 268435456  # most bytes of results whose memory is used again
 _KEPT = threading.local()  # arrays for the next call of each thread
 SOURCE = "csr_matvec.py"  # what is converted
 FIXED = {"csr_matvec": ()}  # arguments whose values the kernels are made for
@@ -99,7 +101,7 @@ def csr_matvec(data, indices, indptr, x, *, stream=None):
     d_indptr = _to_device(indptr, stream)
     d_x = _to_device(x, stream)
     error = _workspace("error", 1, np.int32, stream, zero=True)
-    y = cuda.device_array(max(indptr.shape[0] - 1, 0), data.dtype, stream=stream)
+    y = _new(max(indptr.shape[0] - 1, 0), data.dtype, stream)
     if indptr.shape[0] - 1 > 0:
         csr_matvec_kernel[_blocks(indptr.shape[0] - 1, THREADS), THREADS, stream](
             d_data, d_indices, d_indptr, d_x, y, error
@@ -265,6 +267,33 @@ def _to_device(array, stream):
         return array if hasattr(array, "copy_to_host") else cuda.as_cuda_array(array)
     array = np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
     return cuda.to_device(array, stream=stream)
+
+
+def _new(shape, dtype, stream):
+    """An array for a result, with anything in it.
+
+    On the default stream it may have the memory of an earlier result that nobody holds any more:
+    the driver takes longer to allocate than many kernels take to run.
+    """
+    if stream or config.ENABLE_CUDASIM:
+        return cuda.device_array(shape, dtype, stream=stream)
+    results = vars(_KEPT).setdefault("results", [])
+    context = cuda.current_context()
+    kind = shape, np.dtype(dtype), id(context)
+    for k, (known, array, holder, _) in enumerate(results):
+        if known == kind and holder() is None:
+            del results[k]
+            break
+    else:
+        array = cuda.device_array(shape, dtype)
+    if not 0 < array.nbytes <= RESULT_BYTES:
+        return array
+    # lives as long as the result and all views of it
+    holder = array.reshape(array.shape)
+    results.append((kind, array, weakref.ref(holder), context))
+    while len(results) > 8 or sum(a.nbytes for _, a, _, _ in results) > RESULT_BYTES:
+        del results[0]
+    return cuda.as_cuda_array(holder)
 
 
 def _workspace(name, shape, dtype, stream, zero=False):

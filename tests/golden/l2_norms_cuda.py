@@ -7,13 +7,15 @@
 # porter: assumed l2_norms: vectors is a 2-D array of float64
 # porter: converts l2_norms: vectors: signed integers whose largest value n keeps n**2 within the dtype and 2147483648 * n**2 within 2**53 become float64 (a pass over the array)
 # porter: verified l2_norms: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:578910fb3ffbda62084abc13366663df3b54ad546fa4b6551506bae8fb5f1f8f
+# porter: output sha256:b7b0721e521172758dde3f16194c007d2f989c4f74bbc38609305ca7d30a453a
 
 """CUDA kernels for the NumPy functions of l2_norms.py."""
 
 import math
 import shlex
 import sys
+import threading
+import weakref
 from types import SimpleNamespace
 
 import numpy as np
@@ -22,6 +24,8 @@ from numba import config, cuda
 THREADS = 256  # threads of a block; a power of two
 WARP = 32  # threads of a warp
 SHORT = 1024  # longest row that one warp has
+RESULT_BYTES = 268435456  # most bytes of results whose memory is used again
+_KEPT = threading.local()  # arrays for the next call of each thread
 SOURCE = "l2_norms.py"  # what is converted
 FIXED = {"l2_norms": ()}  # arguments whose values the kernels are made for
 
@@ -95,7 +99,7 @@ def l2_norms(vectors, *, stream=None):
     on_device = _on_device(vectors)
     stream = 0 if stream is None else stream
     d_vectors = _to_device(vectors, stream)
-    out = cuda.device_array(vectors.shape[0], vectors.dtype, stream=stream)
+    out = _new(vectors.shape[0], vectors.dtype, stream)
     if vectors.shape[0] > 0:
         blocks, threads = _rows(vectors.shape[0], vectors.shape[1])
         l2_norms_rows[blocks, threads, stream](d_vectors, out)
@@ -233,6 +237,33 @@ def _to_device(array, stream):
         return array if hasattr(array, "copy_to_host") else cuda.as_cuda_array(array)
     array = np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
     return cuda.to_device(array, stream=stream)
+
+
+def _new(shape, dtype, stream):
+    """An array for a result, with anything in it.
+
+    On the default stream it may have the memory of an earlier result that nobody holds any more:
+    the driver takes longer to allocate than many kernels take to run.
+    """
+    if stream or config.ENABLE_CUDASIM:
+        return cuda.device_array(shape, dtype, stream=stream)
+    results = vars(_KEPT).setdefault("results", [])
+    context = cuda.current_context()
+    kind = shape, np.dtype(dtype), id(context)
+    for k, (known, array, holder, _) in enumerate(results):
+        if known == kind and holder() is None:
+            del results[k]
+            break
+    else:
+        array = cuda.device_array(shape, dtype)
+    if not 0 < array.nbytes <= RESULT_BYTES:
+        return array
+    # lives as long as the result and all views of it
+    holder = array.reshape(array.shape)
+    results.append((kind, array, weakref.ref(holder), context))
+    while len(results) > 8 or sum(a.nbytes for _, a, _, _ in results) > RESULT_BYTES:
+        del results[0]
+    return cuda.as_cuda_array(holder)
 
 
 def _blocks(count, threads):

@@ -11,16 +11,17 @@
 # porter: converts matmul: A, B: integers and bools beside arrays of floats become float64 (a pass over the array)
 # porter: converts matmul: A, B: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified matmul: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:231be128cdabc0e2afe1ad94f8afd3091e05ea650247c8f49fce546838aa5c65
+# porter: output sha256:57b3f0760dd1484d7afe33842f9a8967819531d2db8c8239d8ea0697585fb278
 
 """CUDA kernels for the NumPy functions of matmul.py."""
 
 import shlex
 import sys
 import threading
+import weakref
 
 import numpy as np
-from numba import cuda
+from numba import config, cuda
 
 THREADS = 256  # threads of a block; a power of two
 BLOCK_X = 32  # threads of a block along the fast axis, where there are several
@@ -35,6 +36,7 @@ LONG = 64  # least rows of columns whose parts are folded by several threads
 MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 MOST_PARTIALS = 1024  # most blocks of a grid-wide reduction
 WORKSPACE_BYTES = 67108864  # most bytes that are kept from call to call
+RESULT_BYTES = 268435456  # most bytes of results whose memory is used again
 _KEPT = threading.local()  # arrays for the next call of each thread
 SOURCE = "matmul.py"  # what is converted
 FIXED = {"matmul": ()}  # arguments whose values the kernels are made for
@@ -202,7 +204,7 @@ def matmul(A, B, *, stream=None):
     stream = 0 if stream is None else stream
     d_A = _to_device(A, stream)
     d_B = _to_device(B, stream)
-    out = cuda.device_array((A.shape[0], B.shape[1]), A.dtype, stream=stream)
+    out = _new((A.shape[0], B.shape[1]), A.dtype, stream)
     if A.shape[0] > 0 and B.shape[1] > 0:
         if _is_large(A.shape[0], B.shape[1]):
             matmul_tiled_large[
@@ -392,6 +394,33 @@ def _to_device(array, stream):
         return array if hasattr(array, "copy_to_host") else cuda.as_cuda_array(array)
     array = np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
     return cuda.to_device(array, stream=stream)
+
+
+def _new(shape, dtype, stream):
+    """An array for a result, with anything in it.
+
+    On the default stream it may have the memory of an earlier result that nobody holds any more:
+    the driver takes longer to allocate than many kernels take to run.
+    """
+    if stream or config.ENABLE_CUDASIM:
+        return cuda.device_array(shape, dtype, stream=stream)
+    results = vars(_KEPT).setdefault("results", [])
+    context = cuda.current_context()
+    kind = shape, np.dtype(dtype), id(context)
+    for k, (known, array, holder, _) in enumerate(results):
+        if known == kind and holder() is None:
+            del results[k]
+            break
+    else:
+        array = cuda.device_array(shape, dtype)
+    if not 0 < array.nbytes <= RESULT_BYTES:
+        return array
+    # lives as long as the result and all views of it
+    holder = array.reshape(array.shape)
+    results.append((kind, array, weakref.ref(holder), context))
+    while len(results) > 8 or sum(a.nbytes for _, a, _, _ in results) > RESULT_BYTES:
+        del results[0]
+    return cuda.as_cuda_array(holder)
 
 
 def _workspace(name, shape, dtype, stream, zero=False):

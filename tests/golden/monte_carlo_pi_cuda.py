@@ -6,7 +6,7 @@
 # porter: assumed monte_carlo_pi: nsamples is a scalar (int64)
 # porter: draws monte_carlo_pi: other random numbers than NumPy's, of the same distributions: one xoroshiro128+ generator for each thread, from `seed=` or in `states=`
 # porter: verified monte_carlo_pi: simulator 25 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:c67d56acb1fc45cf21222a0b4c5fa0052d9856ecedbbd28c737d2a8b00471535
+# porter: output sha256:ed26ebc837f163af6026159c70df0a410bcadd30923f7fd341cbf55cdfb23379
 
 """CUDA kernels for the NumPy functions of monte_carlo_pi.py."""
 
@@ -14,14 +14,16 @@ import operator
 import shlex
 import sys
 import threading
+import weakref
 
 import numpy as np
-from numba import cuda, int64
+from numba import config, cuda, int64
 
 THREADS = 256  # threads of a block; a power of two
 MOST_STATES = 65536  # threads that draw random numbers, at most
 MOST_PARTIALS = 1024  # most blocks of a grid-wide reduction
 WORKSPACE_BYTES = 67108864  # most bytes that are kept from call to call
+RESULT_BYTES = 268435456  # most bytes of results whose memory is used again
 _KEPT = threading.local()  # arrays for the next call of each thread
 SOURCE = "monte_carlo_pi.py"  # what is converted
 FIXED = {"monte_carlo_pi": ()}  # arguments whose values the kernels are made for
@@ -110,7 +112,7 @@ def monte_carlo_pi(nsamples, *, stream=None, seed=None, states=None):
     states, most_blocks = _states(states, seed, stream)
     acc = _workspace("acc", (), np.int64, stream)
     monte_carlo_pi_kernel[1, 1, stream](acc)
-    out = cuda.device_array((), np.float64, stream=stream)
+    out = _new((), np.float64, stream)
     blocks = min(max(_blocks(nsamples, THREADS), 1), MOST_PARTIALS, most_blocks)
     partial = _workspace("partial", blocks, np.int64, stream)
     monte_carlo_pi_total[blocks, THREADS, stream](states, nsamples, partial)
@@ -196,6 +198,33 @@ def _integer(value, name, dtype=None):
             )
     # narrower ones would wrap around in the arithmetic of sizes
     return value if isinstance(value, np.int64) else operator.index(value)
+
+
+def _new(shape, dtype, stream):
+    """An array for a result, with anything in it.
+
+    On the default stream it may have the memory of an earlier result that nobody holds any more:
+    the driver takes longer to allocate than many kernels take to run.
+    """
+    if stream or config.ENABLE_CUDASIM:
+        return cuda.device_array(shape, dtype, stream=stream)
+    results = vars(_KEPT).setdefault("results", [])
+    context = cuda.current_context()
+    kind = shape, np.dtype(dtype), id(context)
+    for k, (known, array, holder, _) in enumerate(results):
+        if known == kind and holder() is None:
+            del results[k]
+            break
+    else:
+        array = cuda.device_array(shape, dtype)
+    if not 0 < array.nbytes <= RESULT_BYTES:
+        return array
+    # lives as long as the result and all views of it
+    holder = array.reshape(array.shape)
+    results.append((kind, array, weakref.ref(holder), context))
+    while len(results) > 8 or sum(a.nbytes for _, a, _, _ in results) > RESULT_BYTES:
+        del results[0]
+    return cuda.as_cuda_array(holder)
 
 
 def _workspace(name, shape, dtype, stream, zero=False):

@@ -11,7 +11,7 @@
 # porter: converts pairwise_distances: x, y: int8, int16, uint8, uint16 and bool beside float64 alone become float64 (a pass over the array)
 # porter: converts pairwise_distances: x, y: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified pairwise_distances: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:af2493374a1742e52640b8b36990b0b4216fbb04786c33dc6c20d38942fcb54f
+# porter: output sha256:02cdb489477afb07565f9416a708f67b19cd5f73800690c9c36e62d79ed659ba
 
 """CUDA kernels for the NumPy functions of pairwise.py."""
 
@@ -19,6 +19,7 @@ import math
 import shlex
 import sys
 import threading
+import weakref
 from types import SimpleNamespace
 
 import numpy as np
@@ -35,6 +36,7 @@ LONG = 64  # least rows of columns whose parts are folded by several threads
 MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 MOST_PARTIALS = 1024  # most blocks of a grid-wide reduction
 WORKSPACE_BYTES = 67108864  # most bytes that are kept from call to call
+RESULT_BYTES = 268435456  # most bytes of results whose memory is used again
 _KEPT = threading.local()  # arrays for the next call of each thread
 SOURCE = "pairwise.py"  # what is converted
 FIXED = {"pairwise_distances": ()}  # arguments whose values the kernels are made for
@@ -203,7 +205,7 @@ def pairwise_distances(x, y, *, stream=None):
     stream = 0 if stream is None else stream
     d_x = _to_device(x, stream)
     d_y = _to_device(y, stream)
-    out = cuda.device_array((x.shape[0], y.shape[0]), x.dtype, stream=stream)
+    out = _new((x.shape[0], y.shape[0]), x.dtype, stream)
     if x.shape[0] > 0 and y.shape[0] > 0:
         if _is_large(x.shape[0], y.shape[0]):
             pairwise_distances_tiled_wide[
@@ -411,6 +413,33 @@ def _to_device(array, stream):
         return array if hasattr(array, "copy_to_host") else cuda.as_cuda_array(array)
     array = np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
     return cuda.to_device(array, stream=stream)
+
+
+def _new(shape, dtype, stream):
+    """An array for a result, with anything in it.
+
+    On the default stream it may have the memory of an earlier result that nobody holds any more:
+    the driver takes longer to allocate than many kernels take to run.
+    """
+    if stream or config.ENABLE_CUDASIM:
+        return cuda.device_array(shape, dtype, stream=stream)
+    results = vars(_KEPT).setdefault("results", [])
+    context = cuda.current_context()
+    kind = shape, np.dtype(dtype), id(context)
+    for k, (known, array, holder, _) in enumerate(results):
+        if known == kind and holder() is None:
+            del results[k]
+            break
+    else:
+        array = cuda.device_array(shape, dtype)
+    if not 0 < array.nbytes <= RESULT_BYTES:
+        return array
+    # lives as long as the result and all views of it
+    holder = array.reshape(array.shape)
+    results.append((kind, array, weakref.ref(holder), context))
+    while len(results) > 8 or sum(a.nbytes for _, a, _, _ in results) > RESULT_BYTES:
+        del results[0]
+    return cuda.as_cuda_array(holder)
 
 
 def _workspace(name, shape, dtype, stream, zero=False):

@@ -219,7 +219,9 @@ def build(
         if layout == "broadcast" and value.ndim and len(value):
             value = np.repeat(value[:1], len(value), axis=0)
         if spec.event and parameter.type.kind == "array" and value.size:
-            events.put(value, spec.event, index=parameter.index)
+            # pointers that stay in order let what they point to be read
+            if not (parameter.index and any(map(_counts_ends, parameter.dims))):
+                events.put(value, spec.event, index=parameter.index)
         arguments.append(Argument(parameter.name, value, layout))
     if spec.form == "alias":
         arguments = _alias(parameters, arguments)

@@ -25,6 +25,8 @@ from porter.verify.kernels import reached
 
 #: smaller numbers are met by the sizes of the verifier's table, larger ones take too much memory
 LEAST, MOST = 3, 4_000_000
+#: what depends on smaller ones shows in the states, too, whose arrays are longer
+LEAST_TOLD = 24
 #: the numbers of a text that are tried, the smallest first
 MOST_NUMBERS = 40
 #: an integer scalar that counts steps is no larger: each may be a launch
@@ -179,27 +181,16 @@ def _whole(value: object) -> int | None:
 def extra_specs(
     found: list[Threshold], dimensions: int, variants: int, block: int, choices: int = 0
 ) -> list[CaseSpec]:
-    """All cases beyond the table: states and layouts at two sizes, then what the text's numbers
-    give.
+    """All cases beyond the table: states and layouts at two sizes and what tells of the text's
+    numbers, by turns, then all else that the numbers give.
 
     With `choices` of kernels for large arrays, there is each case for each of them, and one for
-    what host functions choose themselves. That comes first, then the choices in turn: kernels for
-    large arrays take long for small ones.
+    what host functions choose themselves.
     """
     first, rest = size_specs(found, dimensions, variants, block)
-    states = [*_states(dimensions, variants)]
-    rows = for_each_choice([*states, *first, *rest], FIRST, choices)
-    whole = len(states) + len(first)
-
-    def turn(k: int) -> tuple[int, bool]:
-        row, choice = divmod(k, choices + 1)
-        if choice and choice - 1 == (row + row // choices) % choices:
-            place = 1
-        else:
-            place = 2 if choice else 0
-        return (place, row >= len(states)) if row < whole else (3, False)
-
-    return [rows[k] for k in sorted(range(len(rows)), key=turn)]
+    pairs = itertools.zip_longest(_states(dimensions, variants), first)
+    early = [spec for pair in pairs for spec in pair if spec is not None]
+    return for_each_choice([*early, *rest], FIRST, choices)
 
 
 def small_ones(rows: list[CaseSpec]) -> list[CaseSpec]:
@@ -226,7 +217,7 @@ def _states(dimensions: int, variants: int) -> Iterator[CaseSpec]:
         yield replace(row, form="alias")
         yield replace(row, form="overlap")
     for k, (place, kind) in enumerate(itertools.product(("first", "last"), KINDS)):
-        yield replace(two[k % 2], event=f"{place} {kind}")
+        yield replace(two[k % 2], event=f"{place} {kind}", ints="sorted")
     for row in two:
         yield replace(row, layout="F", form="device")
         yield replace(row, form="device-view")
@@ -240,7 +231,7 @@ def size_specs(
 
     `dimensions` are those with a size of their own, `block` the threads of a block along an axis.
     """
-    plain = [threshold.size for threshold in found if not threshold.blocks]
+    plain = [t.size for t in found if not t.blocks and t.size >= LEAST_TOLD]
     first = [*_telling(plain, dimensions, variants)]
     rest: list[CaseSpec] = []
     for threshold in found:

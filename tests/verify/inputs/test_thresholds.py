@@ -80,15 +80,16 @@ def test_each_number_has_its_turn_and_then_the_smallest_come_first() -> None:
     assert len({*first, *rest}) == len(first) + len(rest)
 
 
-def test_what_host_functions_choose_comes_first_and_then_the_choices_in_turn() -> None:
+def test_each_choice_of_kernels_has_all_cases() -> None:
     rows = extra_specs([Threshold(300)], 2, 2, 256, choices=2)
-    taken = [r.choice((1, 2)) for r in rows]
-    own = taken.index(1)
-    assert set(taken[:own]) == {None}
-    # one of the two choices for each of them, before the other one
-    assert sorted(taken[own : 2 * own], key=str) == sorted((1, 2) * (own // 2), key=str)
-    again = {(*r.sizes, r.layout, r.domain, r.variant, r.event) for r in rows[own : 2 * own]}
-    assert again == {(*r.sizes, r.layout, r.domain, r.variant, r.event) for r in rows[:own]}
+    found = [
+        [(*r.sizes, r.layout, r.variant, r.form, r.event) for r in rows if r.choice((1, 2)) == c]
+        for c in (None, 1, 2)
+    ]
+    assert found[0] == found[1] == found[2] and len(found[0]) * 3 == len(rows)
+    # the number and the states by turns
+    early = [row[:2] for row in found[0][:12]]
+    assert sum("301" in sizes for sizes in early) == 6
     assert len({r.number for r in rows}) == len(rows)
 
 

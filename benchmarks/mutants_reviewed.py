@@ -19,7 +19,16 @@ REVIEWED: list[tuple[str, str, str, str]] = [
         " it an error all the same)",
     ),
     (
-        "softmax", "< for <=", r"if WARP > 1: => if WARP >= 1:", "a warp has 32 threads",
+        "zscores", "guard off by one", r"threadIdx.y == 0 and column < \(\w+.shape\[1\]\) \+ 1:",
+        "the thread beyond the last column has its sum, and stores the same",
+    ),
+    (
+        ".*", r"T\(\) dropped", r"^row_part\+10: return first \+ np.int64\(",
+        "`first` is an int64, and so is the sum",
+    ),
+    (
+        "softmax", "< for <=|guard dropped", r"if WARP > 1: => if (WARP >= 1|True):",
+        "a warp has 32 threads",
     ),
     (
         "softmax", "NaN rule lost", r"^row_max\+13: ",
@@ -51,11 +60,11 @@ REVIEWED: list[tuple[str, str, str, str]] = [
         " stores there (the emulator calls it a race)",
     ),
     (
-        "pairwise", "syncthreads dropped", r"^column_sum\+12: ",
+        "pairwise|zscores", "syncthreads dropped", r"^column_sum\+12: ",
         "scratch is not used again in the kernels that call it",
     ),
     (
-        "pairwise", "guard dropped", r"^pairwise_distances_tiled_split\+14: .* => if True\b",
+        "pairwise|matmul", "guard dropped", r"^\w+_tiled_split\+14: .* => if True\b",
         "all threads along y have the same sum, and those beyond the last column have its sum",
     ),
     (

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
 from porter.codegen.module.header import FunctionRecord, Header, is_edited
@@ -67,11 +67,17 @@ class Module:
     def compiled(self) -> Loaded:
         """The own blocks in small grids, for kernels that are compiled with these blocks."""
         read = constants_of_kernels(self.text)
-        return self._cut([name for name in GRID_LIMITS if name not in read])
+        # each thread of a block that draws has a state
+        states = {"MOST_STATES": self.own.blocks["THREADS"]} if self._draws() else {}
+        return self._cut([name for name in GRID_LIMITS if name not in read], states)
 
-    def _cut(self, names: Sequence[str]) -> Loaded:
-        """The own blocks, and small grids by some of the limits."""
-        cut = self._with({n: size for n, size in self.small.blocks.items() if n in names})
+    def _draws(self) -> bool:
+        return {"MOST_STATES", "THREADS"} <= self.own.blocks.keys()
+
+    def _cut(self, names: Sequence[str], more: Mapping[str, int] = MappingProxyType({})) -> Loaded:
+        """The own blocks, and small grids by some of the limits, and by more."""
+        limits = {n: size for n, size in self.small.blocks.items() if n in names}
+        cut = self._with({**limits, **more})
         return Loaded(cut.module, self.own.blocks | cut.blocks, cut.large)
 
     def _with(self, blocks: dict[str, int]) -> Loaded:

@@ -23,6 +23,10 @@ REVIEWED: list[tuple[str, str, str, str]] = [
         "the thread beyond the last column has its sum, and stores the same",
     ),
     (
+        "pairwise|matmul|zscores", "syncthreads moved", r"^column_sum\+7: ",
+        "the first threads along y alone use the result, and they have stored it themselves",
+    ),
+    (
         ".*", r"T\(\) dropped", r"^row_part\+10: return first \+ np.int64\(",
         "`first` is an int64, and so is the sum",
     ),

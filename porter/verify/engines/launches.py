@@ -136,13 +136,14 @@ def poison_kept(module: ModuleType) -> ModuleType:
 
 
 def _poisoned(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """A helper that gives arrays, the stream their last argument, without what they held."""
+    """A helper that gives arrays, the last argument a stream, without what they held."""
 
     @functools.wraps(plain)
-    def given(*args: Any, zero: bool = False) -> Any:
-        made = plain(*args, zero=zero) if zero else plain(*args)
-        if not zero:
-            made.copy_to_device(poison(np.empty(made.shape, made.dtype)), stream=args[-1])
+    def given(*args: Any, **options: Any) -> Any:
+        made = plain(*args, **options)
+        if not options.get("zero"):
+            stream = options.get("stream", args[-1])
+            made.copy_to_device(poison(np.empty(made.shape, made.dtype)), stream=stream)
         return made
 
     return given

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 #: 4.8 TB/s of an H200 on 2026-11-26, as are the microseconds that follow
 COPY = 0.875
 #: the host's microseconds for a launch from Numba, more for each array that it is given; for a
-#: new array and the end of an old one; and for an operation of CuPy
-LAUNCH, ARRAY, ALLOCATION, OPERATION = 12.0, 4.2, 52.0, 18.0
+#: new array and the end of an old one; for a result in the memory of an earlier one; and for an
+#: operation of CuPy
+LAUNCH, ARRAY, ALLOCATION, REUSED, OPERATION = 12.0, 4.2, 52.0, 30.0, 18.0
 #: microseconds of the shortest launch on the GPU, as those of a graph are
 SHORTEST = 1.3
 #: cycles from an instruction to one that needs its result (Jia et al. 2018, arXiv:1804.06826)

@@ -19,6 +19,7 @@ from porter.bench.gpus import (
     L1_BYTES,
     LAUNCH,
     OPERATION,
+    REUSED,
     SHORTEST,
     WAIT,
     Gpu,
@@ -75,7 +76,8 @@ def host_time(counts: FunctionCounts) -> float:
     """Milliseconds that the host needs for the launches and the arrays of a call."""
     launches = sum(k.launches - k.replayed for k in counts.kernels)
     arrays = sum(k.arrays for k in counts.kernels)
-    return 1e-3 * (LAUNCH * launches + ARRAY * arrays + ALLOCATION * counts.allocations)
+    made = ALLOCATION * counts.allocations + REUSED * counts.reused
+    return 1e-3 * (LAUNCH * launches + ARRAY * arrays + made)
 
 
 def least_time(size: float, gpu: Gpu) -> float:

@@ -121,6 +121,7 @@ class FunctionCounts:
     """A function in one call; without kernels `reason` says why nothing was counted.
 
     `size` has the extents and the integer arguments; `notes` say how the counts were made.
+    `reused` are results that have the memory of earlier ones, which is no allocation.
     `steps` are the operations of the original, None where they were not counted; `measured` has
     times in milliseconds, by what was timed.
     """
@@ -130,6 +131,7 @@ class FunctionCounts:
     size: Mapping[str, int] = field(default_factory=dict)
     launches: int = 0
     allocations: int = 0
+    reused: int = 0
     read_backs: int = 0
     least_bytes: float = 0.0
     kernels: tuple[KernelCounts, ...] = ()

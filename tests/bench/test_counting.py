@@ -25,7 +25,7 @@ def test_an_elementwise_kernel_reads_and_writes_each_element_once() -> None:
     (found,) = count(GOLDEN / "gaussian_cuda.py", sizes={"n": n}, seconds=60)
     assert found.reason == "" and found.notes == ()
     assert found.size == {"n": n}
-    assert (found.launches, found.allocations, found.read_backs) == (1, 1, 0)
+    assert (found.launches, found.allocations, found.reused, found.read_backs) == (1, 0, 1, 0)
     assert found.bytes == pytest.approx(2 * 8 * n)
     assert found.least_bytes == found.bytes
     (kernel,) = found.kernels
@@ -38,13 +38,14 @@ def test_an_elementwise_kernel_reads_and_writes_each_element_once() -> None:
 
 @compiled
 def test_arrays_that_are_kept_are_no_allocations() -> None:
-    """The result is one; flags, temporaries and partial results are not, unless they are large."""
+    """Nor are results, flags, temporaries and partial results, unless they are large."""
     sizes = {"n": 500, "m": 101, "k": 70}
     (found,) = count(GOLDEN / "csr_matvec_cuda.py", sizes=sizes, seconds=60)
-    assert (found.reason, found.allocations) == ("", 1)
+    assert (found.reason, found.allocations, found.reused) == ("", 0, 1)
     (small,) = count(GOLDEN / "zscores_cuda.py", sizes={"n": 1000, "m": 64}, seconds=60)
     (large,) = count(GOLDEN / "zscores_cuda.py", sizes={"n": 10, "m": 10_000_000}, seconds=60)
-    assert (small.allocations, large.allocations) == (1, 4)
+    assert (small.allocations, small.reused) == (0, 1)
+    assert (large.allocations, large.reused) == (4, 0)
 
 
 @compiled

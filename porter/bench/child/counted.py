@@ -135,6 +135,7 @@ class Job:
         return {
             "launches": recording.launches,
             "allocations": recording.allocations,
+            "reused": recording.reused,
             "read_backs": recording.read_backs,
             "least_bytes": least([k.traffic for k in kernels], arguments, results),
             "kernels": [k.to_json() for k in kernels],

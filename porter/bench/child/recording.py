@@ -130,6 +130,8 @@ class Recording:
     launches: int = 0
     allocations: int = 0
     allocated: int = 0
+    #: results that have the memory of earlier ones
+    reused: int = 0
     read_backs: int = 0
     #: copies to the host that may decide what is launched later
     decisive: int = 0
@@ -206,7 +208,16 @@ class Recorder:
     def reusing(self, plain: Callable[..., Any], most: int) -> Callable[..., Any]:
         """A module's `_new`: results have the memory of those of the call before the last."""
         number = itertools.count()
-        return self._after_the_first(plain, most, lambda made, args: next(number))
+
+        def given(*args: Any) -> Any:
+            assert self.now is not None
+            before = self.now.allocations
+            made = helper(*args)
+            self.now.reused += self.now.allocations == before
+            return made
+
+        helper = self._after_the_first(plain, most, lambda made, args: next(number))
+        return given
 
     def _after_the_first(
         self, plain: Callable[..., Any], most: int, key: Callable[[Any, Any], object]

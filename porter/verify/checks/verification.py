@@ -30,6 +30,7 @@ from porter.verify.inputs.cases import (
     large_specs,
     smaller,
     specs,
+    strided,
     tame,
     with_own_blocks,
 )
@@ -82,7 +83,9 @@ class Verification:
         counts = self.tally.counts
         table = specs(count, self.drawing.forms)
         if self.settings.every_variant and count:
-            table += further(table, len(self.drawing.variants), len(self.subject.own.large))
+            table += further(table, len(self.drawing.variants))
+            if self.settings.extra_cases is not None:
+                table += strided(len(self.subject.own.large))
         if self.settings.own_blocks:
             table = [with_own_blocks(spec) for spec in table]
         for spec in itertools.chain(table, self._large(only) if count else ()):

@@ -32,6 +32,8 @@ CHOICES = {"LARGE": 1, "LONG": 0, "SHORT": 0, "CHUNK_BYTES": 100}
 FIRST = 2_000_000
 #: cases of signatures that the table leaves out are numbered from here
 VARIANTS = 3_000_000
+#: cases of strided arrays, which kernels are compiled for, are numbered from here
+STRIDED = 3_500_000
 #: no case makes more grid points than this (the product of all distinct dimensions)
 MOST_POINTS = 8000
 #: the same of a case in which two axes cross the borders of tiles of a usual size
@@ -179,15 +181,18 @@ def specs(count: int, forms: Sequence[int] = (1,)) -> list[CaseSpec]:
     return rows
 
 
-def further(table: Sequence[CaseSpec], variants: int, choices: int = 0) -> list[CaseSpec]:
-    """A case for each signature that none of a table has, and strided arrays on the device for
-    each choice of kernels: all kernels are compiled for their layout too."""
+def further(table: Sequence[CaseSpec], variants: int) -> list[CaseSpec]:
+    """A case for each signature that none of a table has."""
     seen = {spec.variant % variants for spec in table}
     row = _row("3B+7 5 2", ints="sorted")
-    rows = [replace(row, variant=k) for k in range(variants) if k not in seen]
-    alone = [replace(row, number=VARIANTS + k) for k, row in enumerate(rows)]
-    view = _row("3B+7 5 2", form="device-view")
-    return alone + for_each_choice([view], VARIANTS + len(rows), choices)
+    left = [k for k in range(variants) if k not in seen]
+    return [replace(row, variant=k, number=VARIANTS + k) for k in left]
+
+
+def strided(choices: int) -> list[CaseSpec]:
+    """Arrays of the device with gaps, for each choice of kernels: all are compiled for this layout,
+    which serves arrays in any order."""
+    return for_each_choice([_row("3B+7 5 2", form="device-view")], STRIDED, choices)
 
 
 def for_each_choice(rows: Sequence[CaseSpec], first: int, choices: int) -> list[CaseSpec]:

@@ -134,8 +134,8 @@ class Job:
         recording, arguments, results = call
         return {
             "launches": recording.launches,
-            "allocations": recording.allocations,
-            "reused": recording.reused,
+            "allocations": recording.memory.allocations,
+            "reused": recording.memory.reused,
             "read_backs": recording.read_backs,
             "least_bytes": least([k.traffic for k in kernels], arguments, results),
             "kernels": [k.to_json() for k in kernels],

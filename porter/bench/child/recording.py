@@ -9,7 +9,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -123,15 +123,20 @@ class Series:
 
 
 @dataclass
+class Memory:
+    """Arrays that a call allocates, and results in the memory of earlier ones."""
+
+    allocations: int = 0
+    reused: int = 0
+
+
+@dataclass
 class Recording:
     """What one call does."""
 
     series: dict[str, Series] = field(default_factory=dict)
     launches: int = 0
-    allocations: int = 0
-    allocated: int = 0
-    #: results that have the memory of earlier ones
-    reused: int = 0
+    memory: Memory = field(default_factory=Memory)
     read_backs: int = 0
     #: copies to the host that may decide what is launched later
     decisive: int = 0
@@ -211,9 +216,9 @@ class Recorder:
 
         def given(*args: Any) -> Any:
             assert self.now is not None
-            before = self.now.allocations
+            before = self.now.memory.allocations
             made = helper(*args)
-            self.now.reused += self.now.allocations == before
+            self.now.memory.reused += self.now.memory.allocations == before
             return made
 
         helper = self._after_the_first(plain, most, lambda made, args: next(number))
@@ -232,11 +237,11 @@ class Recorder:
             if call is not self.now:
                 call = self.now
                 sizes.clear()
-            before = self.now.allocations, self.now.allocated
+            before = replace(self.now.memory)
             array = plain(*args, **options)
             sizes[key(array, args)] = array.nbytes
             if sum(sizes.values()) <= most:
-                self.now.allocations, self.now.allocated = before
+                self.now.memory = before
             return array
 
         return given
@@ -262,8 +267,7 @@ class Recorder:
         assert self.now is not None
         whole = tuple(map(int, shape)) if isinstance(shape, tuple | list) else (int(shape),)
         kind = np.dtype(dtype)
-        self.now.allocations += 1
-        self.now.allocated += math.prod(whole) * kind.itemsize
+        self.now.memory.allocations += 1
         if math.prod(whole) * kind.itemsize > MOST_BYTES:
             raise TooLarge
         return devicearray.FakeCUDAArray(zeros(whole, kind, order), stream=stream)
@@ -281,7 +285,7 @@ class Recorder:
         if not (values.flags.c_contiguous or values.flags.f_contiguous):
             values = np.array(values)
         assert self.now is not None
-        self.now.allocations += 1
+        self.now.memory.allocations += 1
         return devicearray.FakeCUDAArray(values, stream=stream)
 
     def _copying(self) -> Callable[..., Any]:

@@ -81,14 +81,7 @@ class Verification:
         """
         self.drawing.prepare()
         counts = self.tally.counts
-        table = specs(count, self.drawing.forms)
-        if self.settings.every_variant and count:
-            table += further(table, len(self.drawing.variants))
-            if self.settings.extra_cases is not None:
-                table += strided(len(self.subject.own.large))
-        if self.settings.own_blocks:
-            table = [with_own_blocks(spec) for spec in table]
-        for spec in itertools.chain(table, self._large(only) if count else ()):
+        for spec in itertools.chain(self._table(count), self._large(only) if count else ()):
             if only not in (None, spec.number):
                 continue
             if time.monotonic() > self.settings.deadline:
@@ -122,6 +115,15 @@ class Verification:
             wrong_inputs.run(self.judge, samples[0], self.in_order or samples[0])
             for inputs, parameters in samples:
                 accepted.run(self.judge, inputs, parameters)
+
+    def _table(self, count: int) -> list[CaseSpec]:
+        """The cases of the table, and those of signatures and layouts that it leaves out."""
+        table = specs(count, self.drawing.forms)
+        if self.settings.every_variant and count:
+            table += further(table, len(self.drawing.variants))
+            if self.settings.extra_cases is not None:
+                table += strided(len(self.subject.own.large))
+        return [with_own_blocks(spec) for spec in table] if self.settings.own_blocks else table
 
     def _sizes(self, only: int | None, begun: float) -> None:
         """The further cases, until the seconds for them are over.

@@ -65,6 +65,12 @@ class Cuda:
         made.reshape(-1).view(np.uint8).fill(0xFF)
         return made.view(DeviceArray)
 
+    @staticmethod
+    def as_cuda_array(holder: Any) -> DeviceArray:
+        made: DeviceArray = holder.view(DeviceArray)
+        made.holder = holder  # type: ignore[attr-defined]
+        return made
+
 
 class Kernel:
     """A kernel that is compiled for the types of each launch and runs on the machine."""

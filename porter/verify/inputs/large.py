@@ -65,6 +65,12 @@ class Growth:
         for size in PROBES:
             if len(known) > 1 and (size > longest or _bytes_at(size, known) > MOST_EXACT):
                 break
+            if len(known) == 1:
+                (last, (first, _)), power = known[0], MOST_POWER[0]
+                if tame and first * (longest / last) ** power <= MOST_EXACT:
+                    return True
+                if first * (size / last) ** power > 8 * MOST_EXACT:
+                    return False  # to find out would take more than there is
             cost = self._at(spec, size)
             if cost is None or (tame and not known and _if_cubic(cost, longest) <= MOST_EXACT):
                 return True

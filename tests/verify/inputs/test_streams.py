@@ -11,7 +11,7 @@ from porter.verify.inputs import events
 from tests.support.hand_edited import assert_all, edited, found
 
 LINE = '(x: "float64[:]"):\n    return x * 2.0 + 1.0'
-OUT = "out = cuda.device_array(x.shape, x.dtype, stream=stream)"
+OUT = "out = _new(x.shape, x.dtype, stream)"
 TO = "d_x = _to_device(x, stream)"
 RETURN = "return _result(out, on_device, stream, shape, plain=plain)"
 LAUNCH = "THREADS, stream](d_x, out)"
@@ -21,7 +21,7 @@ WRONG_STREAMS = {
     "a launch on 0": [(LAUNCH, "THREADS, 0](d_x, out)")],
     "a launch on none": [(LAUNCH, "THREADS](d_x, out)")],
     "an allocation on none": [(OUT, "out = cuda.device_array(x.shape, x.dtype)")],
-    "an allocation on 0": [(OUT, OUT.replace("=stream", "=0"))],
+    "an allocation on 0": [(OUT, OUT.replace(", stream)", ", 0)"))],
     "an allocation like another": [(OUT, "out = cuda.device_array_like(d_x)")],
     "a copy to the device on 0": [(TO, "d_x = _to_device(x, 0)")],
     "a copy to the device on none": [(TO, "d_x = x if on_device else cuda.to_device(x)")],

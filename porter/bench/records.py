@@ -131,7 +131,6 @@ class FunctionCounts:
     size: Mapping[str, int] = field(default_factory=dict)
     launches: int = 0
     allocations: int = 0
-    reused: int = 0
     read_backs: int = 0
     least_bytes: float = 0.0
     kernels: tuple[KernelCounts, ...] = ()
@@ -139,6 +138,7 @@ class FunctionCounts:
     reason: str = ""
     steps: tuple[Step, ...] | None = None
     measured: Mapping[str, Mapping[str, Any]] | None = None
+    reused: int = 0
 
     @property
     def only_measured(self) -> bool:

@@ -262,8 +262,12 @@ def test_what_an_earlier_call_has_left_is_poisoned() -> None:
     kept[:] = 5
     vars(module)["_workspace"]("a", 3, np.float64, "s")
     assert np.isnan(kept).all()
-    vars(module)["_workspace"]("a", 3, np.float64, "s", zero=True)
+    vars(module)["_workspace"]("a", 3, np.float64, stream="s", zero=True)
     assert not kept.any()
+    vars(module)["_new"] = lambda shape, dtype, stream: plain("", shape, dtype, stream)
+    poison_kept(module)
+    vars(module)["_new"](3, np.float64, "s")
+    assert np.isnan(kept).all()
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -136,14 +137,15 @@ def poison_kept(module: ModuleType) -> ModuleType:
 
 
 def _poisoned(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """A helper that gives arrays, the last argument a stream, without what they held."""
+    """A helper that gives arrays on its `stream`, without what they held."""
+    signature = inspect.signature(plain)
 
     @functools.wraps(plain)
     def given(*args: Any, **options: Any) -> Any:
         made = plain(*args, **options)
-        if not options.get("zero"):
-            stream = options.get("stream", args[-1])
-            made.copy_to_device(poison(np.empty(made.shape, made.dtype)), stream=stream)
+        told = signature.bind(*args, **options).arguments
+        if not told.get("zero"):
+            made.copy_to_device(poison(np.empty(made.shape, made.dtype)), stream=told["stream"])
         return made
 
     return given

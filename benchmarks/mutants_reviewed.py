@@ -27,6 +27,18 @@ REVIEWED: list[tuple[str, str, str, str]] = [
         "the first threads along y alone use the result, and they have stored it themselves",
     ),
     (
+        ".*", "tail dropped", r"^row_sum\+10: .*range\(WARP, THREADS // WARP \* WARP, WARP\)",
+        "a block has whole warps only",
+    ),
+    (
+        "pairwise|matmul", "syncthreads moved", r"^column_sum\+1[12]: ",
+        "the kernel ends without using scratch again",
+    ),
+    (
+        "zscores", "operands swapped", r"^zscores_columns\d?\+4: .* else \(1 - ",
+        "a thread beyond the last column stores nothing, and the index counts from the end",
+    ),
+    (
         ".*", r"T\(\) dropped", r"^row_part\+10: return first \+ np.int64\(",
         "`first` is an int64, and so is the sum",
     ),

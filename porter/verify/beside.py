@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
 
 
-class Beside:
+class Beside(Generic[T]):
     """Something that is done in a thread until its result is asked for."""
 
-    def __init__(self, work: Callable[[], dict[str, dict[str, Any]]]) -> None:
+    def __init__(self, work: Callable[[], T]) -> None:
         self._pool = ThreadPoolExecutor(1)
         self._future = self._pool.submit(work)
 
-    def result(self) -> dict[str, dict[str, Any]]:
+    def result(self) -> T:
         """What the work gave; raises what it raised."""
         try:
             return self._future.result()

@@ -6,6 +6,7 @@ import ast
 import sys
 import types
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
@@ -22,6 +23,8 @@ from porter.verify.oracle.original import targets, wanted
 _CALLS = frozenset({"cuda", "SimpleNamespace", "threading", "vectorize", "guvectorize"})
 #: what a module has where warps are those of a GPU, and on the simulator, which has no shuffles
 OF_A_GPU, OF_THE_SIMULATOR = {"WARP": 32}, {"WARP": 1}
+#: the name of the values of constants that are replaced
+_BLOCKS = "_porter_blocks"
 _CHOICES = ("config.ENABLE_CUDASIM", "not config.ENABLE_CUDASIM")
 
 
@@ -90,30 +93,53 @@ def load(
         stand_in.install()
     if mlir_stand_in.needed(text):
         mlir_stand_in.install()
+    asked = path, text, frozenset(blocks)
+    statements = _remembered(*asked) if change is None else _statements(*asked, change)
+    suffix = "".join(f"_{name}{value}" for name, value in blocks.items())
+    module = types.ModuleType(path.stem + suffix)
+    module.__file__ = str(path)
+    module.__dict__.update(NAMES | compiled.NAMES, **{_BLOCKS: blocks}, **names)
+    # the emulator reads kernels as they were written
+    module.__dict__[TEXT] = text
+    sys.modules[module.__name__] = module
+    for code, is_import in statements:
+        try:
+            exec(code, module.__dict__)
+        except Exception:
+            # a package of the user's that is not here: only what needs the name is unverified
+            if not is_import:
+                raise
+    return module
+
+
+def _statements(
+    path: Path,
+    text: str,
+    names: frozenset[str],
+    change: Callable[[ast.Module], None] | None = None,
+) -> list[tuple[types.CodeType, bool]]:
+    """What `load` executes, compiled, and which of it are imports; `names` have other values."""
     tree, _ = definitions(text, path)
     choices = [s for c in tree.body if isinstance(c, ast.If) for s in c.body]
     for statement in (*tree.body, *choices):
         name, _ = _constant(statement)
-        if name in blocks and isinstance(statement, (ast.Assign, ast.AnnAssign)):
-            statement.value = ast.copy_location(ast.Constant(blocks[name]), statement)
+        if name in names and isinstance(statement, (ast.Assign, ast.AnnAssign)):
+            value = ast.parse(f"{_BLOCKS}[{name!r}]", mode="eval").body
+            statement.value = ast.copy_location(value, statement)
     if change is not None:
         change(tree)
     if config.ENABLE_CUDASIM:  # compiled kernels have the device's arithmetic
         rewrite_kernels(tree)
     compiled.rewrite(tree)
-    suffix = "".join(f"_{name}{value}" for name, value in blocks.items())
-    module = types.ModuleType(path.stem + suffix)
-    module.__file__ = str(path)
-    module.__dict__.update(NAMES | compiled.NAMES, **names)
-    # the emulator reads kernels as they were written
-    module.__dict__[TEXT] = text
-    sys.modules[module.__name__] = module
-    for statement in tree.body:
-        code = compile(ast.Module([statement], []), str(path), "exec", dont_inherit=True)
-        try:
-            exec(code, module.__dict__)
-        except Exception:
-            # a package of the user's that is not here: only what needs the name is unverified
-            if not isinstance(statement, (ast.Import, ast.ImportFrom)):
-                raise
-    return module
+    ast.fix_missing_locations(tree)
+    return [
+        (
+            compile(ast.Module([statement], []), str(path), "exec", dont_inherit=True),
+            isinstance(statement, (ast.Import, ast.ImportFrom)),
+        )
+        for statement in tree.body
+    ]
+
+
+#: a module is loaded with several sizes of its blocks
+_remembered = lru_cache(maxsize=8)(_statements)

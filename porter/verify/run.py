@@ -155,25 +155,25 @@ def _run(
     job.alone = on == ("ptx",)
     if on == DEFAULT and not is_edited(text) and job.request.case is None:
         job.executed, job.most = EXECUTED, INSTRUCTIONS
-    beside = Beside(lambda: job.beside(header, text) if on == DEFAULT else {})
+    joined = Beside(lambda: job.beside(header, text) if on == DEFAULT else {})
     try:
         # the compiler's child warms up while the simulator works
         ran = {kind: job.simulate(kind) for kind in on if kind != "ptx"}
-        if on == DEFAULT:
-            job.watch.says("more cases on the emulator")
-            ran |= job.emulated(ran["simulator"], header, beside.result())
         # ptx needs the argument types of real launches: a few cases tell them
         observed = next(iter(ran.values()), None) or job.observed()
+        found = Beside(lambda: [job.compile(each, observed, archs) for each in compilers])
+        if on == DEFAULT:
+            job.watch.says("more cases on the emulator")
+            ran |= job.emulated(ran["simulator"], header, joined.result())
         if compilers:
             job.watch.says("compiling to PTX")
-        found = [job.compile(each, observed, archs) for each in compilers]
+        compiled = _compiled(job.request.functions, found.result(), {} if ran else observed)
     except BaseException:
         job.close()
         raise
     finally:
         for each in compilers:
             each.release(again=not is_edited(text))
-    compiled = _compiled(job.request.functions, found, {} if ran else observed)
     if target.rewrites:
         compiled |= {n: [] for n in compiled if not kernels_of(text, n)}
     wrong = {name for done in ran.values() for name in done if done[name]["status"] == FAILED}

@@ -11,6 +11,7 @@ import pytest
 
 from porter.commands.convert import run
 from porter.options import ConvertOptions
+from porter.verify.run import verify_module
 from tests.support.paths import ROOT
 
 SOURCE = """import random
@@ -126,3 +127,13 @@ def test_verification_hands_a_generator_over(tmp_path: Path) -> None:
     module.write_text(module.read_text().replace("0.1 * draw", "0.11 * draw"))
     done = subprocess.run([*verify, "-f", "noisy"], capture_output=True, text=True, timeout=300)
     assert done.returncode == 1 and "is distributed otherwise" in done.stderr + done.stdout
+
+
+def test_verification_finds_a_number_that_is_left_out() -> None:
+    """Of thousands nobody would miss it: a few numbers tell."""
+    golden = ROOT / "tests" / "golden" / "monte_carlo_pi_cuda.py"
+    text = golden.read_text()
+    changed = text.replace("step = cuda.grid(1)", "step = cuda.grid(1) + 1")
+    assert changed != text
+    (found,) = verify_module(golden, text=changed, on=("simulator",), seconds=1.0)
+    assert found.mismatch is not None and found.mismatch.what == "distribution"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import types
+from collections.abc import Callable
 from importlib import import_module, metadata
 from typing import Any
 
@@ -60,7 +61,7 @@ class Numba:
 
         dispatcher.get_current_device = Device
         self.cuda, self.types, self.from_dtype = cuda, types, from_dtype
-        self.lowered: dict[tuple[object, ...], Any] = {}
+        self.libraries: dict[tuple[object, ...], Any] = {}
 
     def target(self, capability: tuple[int, int]) -> None:
         """The compute capability that device functions are compiled for from now on."""
@@ -76,12 +77,20 @@ class Numba:
         **options: Any,
     ) -> str:  # fmt: skip
         """The PTX of a Python function as a kernel; raises what the compiler raises."""
+        return self.lowered(function, arguments, capability, **options)()
+
+    def lowered(
+        self, function: Any, arguments: list[dict[str, Any]], capability: tuple[int, int],
+        **options: Any,
+    ) -> Callable[[], str]:  # fmt: skip
+        """A kernel after type inference: a function, for any thread, that gives its PTX."""
         signature = self.types.void(*map(self.type, arguments))
         found = self._library(function, signature, capability, options)
         if found is not None:
-            return "\n".join(found.get_asm_strs(cc=capability))
-        text = self.cuda.compile_ptx(function, signature, cc=capability, **options)[0]
-        return text.decode() if isinstance(text, bytes) else str(text)
+            return lambda: "\n".join(found.get_asm_strs(cc=capability))
+        made = self.cuda.compile_ptx(function, signature, cc=capability, **options)[0]
+        text = made.decode() if isinstance(made, bytes) else str(made)
+        return lambda: text
 
     def _library(
         self, function: Any, signature: Any, capability: tuple[int, int], options: dict[str, Any]
@@ -95,10 +104,10 @@ class Numba:
         if lower is None or capability < _ALIKE:
             return None
         key = (function, signature, *sorted(options.items()))
-        if key not in self.lowered:
+        if key not in self.libraries:
             how = {"device": False, "abi": "numba"} | options
-            self.lowered[key] = lower(function, signature, cc=capability, **how)[0]
-        return self.lowered[key]
+            self.libraries[key] = lower(function, signature, cc=capability, **how)[0]
+        return self.libraries[key]
 
     def type(self, description: dict[str, Any]) -> Any:
         """The type of a launch argument."""

@@ -13,7 +13,7 @@ import importlib.util
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -105,14 +105,26 @@ class Module:
 
     def ptx(self, launch: dict[str, Any], arch: str) -> str:
         """The PTX of a kernel for a launch's types; raises what the compiler raises."""
+        return self.lowered(launch, arch)()
+
+    def lowered(self, launch: dict[str, Any], arch: str) -> Callable[[], str]:
+        """A kernel whose types are inferred: a function, for any thread, that gives its PTX.
+
+        Both raise what the compiler raises.
+        """
         kernel = getattr(self.module, launch["kernel"])
         options = getattr(kernel, "targetoptions", {})
         given = {name: options[name] for name in _OPTIONS if options.get(name) is not None}
         capability = ARCHITECTURES[arch].capability
-        text = self.compiler.ptx(kernel.py_func, launch["types"], capability, **given)
-        if self.texts:
-            texts.keep(Path(self.texts), launch, arch, text)
-        return text
+        make = self.compiler.lowered(kernel.py_func, launch["types"], capability, **given)
+
+        def kept() -> str:
+            text = make()
+            if self.texts:
+                texts.keep(Path(self.texts), launch, arch, text)
+            return text
+
+        return kept
 
     def target(self, arch: str) -> None:
         """Compile for another architecture from now on, device functions included."""
@@ -174,20 +186,25 @@ def link_log(ptx: str, arch: str) -> str:
 def linked(module: Module, launches: list[dict[str, Any]], arch: str) -> Iterator[tuple[str, str]]:
     """The PTX of each launch and the linker's log of it, up to the first that fails: that raises.
 
-    The linker works on one text while the compiler makes the next one.
+    NVVM and the linker, which hold no lock of Python's, work on some while the types of the next
+    one are inferred.
     """
+
+    def assembled(make: Callable[[], str]) -> tuple[str, str]:
+        ptx = make()
+        return ptx, link_log(ptx, arch)
+
     failed: Exception | None = None
-    begun: list[tuple[str, Future[str]]] = []
-    with ThreadPoolExecutor(1) as pool:
+    begun: list[Future[tuple[str, str]]] = []
+    with ThreadPoolExecutor(2) as pool:
         for launch in launches:
             try:
-                ptx = module.ptx(launch, arch)
+                begun.append(pool.submit(assembled, module.lowered(launch, arch)))
             except Exception as error:
                 failed = error
                 break
-            begun.append((ptx, pool.submit(link_log, ptx, arch)))
-        for ptx, log in begun:
-            yield ptx, log.result()
+        for each in begun:
+            yield each.result()
     if failed is not None:
         raise failed
 

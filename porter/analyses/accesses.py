@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from porter import ir
+from porter.ir.axes import symbols
 from porter.ir.effects import axes_of, defs, defs_in, expressions, indices, uses, uses_in
 from porter.ir.ops import UPDATES
 from porter.ir.walk import blocks, host_level, remembered, walk
@@ -95,3 +96,16 @@ def plain(poly: Poly) -> Poly:
             a.expr.poly if isinstance(a, Data) and isinstance(a.expr, ir.Value) else Poly.atom(a)
         )
     )
+
+
+def inside(index: Sequence[Poly], axes: Sequence[ir.Axis], buffer: ir.Buffer) -> bool:
+    """Whether subscripts are positions of the array for all indices of the axes."""
+    ranges = dict(zip([s.name for s in symbols(axes)], axes, strict=True))
+    for p, size in zip(index, buffer.shape, strict=True):
+        axis = next((a for n, a in ranges.items() if n in p.names()), None)
+        if axis is None or p.coefficient(axis.name) != 1:
+            return False
+        low, high = (p.replace({axis.name: at}) for at in (axis.lo, axis.hi - 1))
+        if not low.is_nonneg() or not (size - 1 - high).is_nonneg():
+            return False
+    return True

@@ -142,8 +142,11 @@ class KernelWriter(Protocol):
     def initial(self, r: ir.Reduce) -> str:
         """The value that a fold starts from."""
 
-    def fold(self, r: ir.Reduce, name: str, operand: str = "") -> str:
-        """The statement that folds one more element, or an operand, into an accumulator."""
+    def fold(self, r: ir.Reduce, name: str, operand: str = "", *, in_order: bool = False) -> str:
+        """The statement that folds one more element, or an operand, into an accumulator.
+
+        One that is folded `in_order` gives the same on every machine.
+        """
 
     def gives(self, name: str, dtype: DType) -> str:
         """An argument for partial results, one for each block; the name that it has."""

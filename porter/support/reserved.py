@@ -41,7 +41,7 @@ CONSTANTS = {
 HELPERS = {
     "position", "within", "edge_position", "reflect_position", "symmetric_position", "slice_bound",
     "quotient", "complex_exp", "complex_sin", "complex_cos", "maximum", "minimum", "fmax", "fmin",
-    "sign", "rint", "float_mod", "float_floordiv", "int_floordiv", "int_power", "natural",
+    "plus", "sign", "rint", "float_mod", "float_floordiv", "int_floordiv", "int_power", "natural",
     "left_shift", "right_shift", "logaddexp", "heaviside", "rounded", "grid_2d", "grid_3d",
     "thread_of_block", "block_of_grid", "is_last_block",
     "first_max", "first_min", "block_argmax", "block_argmin",

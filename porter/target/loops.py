@@ -42,6 +42,7 @@ class Loops(Target):
     decorators = frozenset({"numba.njit"})
     packages = frozenset({"njit", "prange"})
     math: ClassVar[Mapping[str, str]] = {"fmod": "np.fmod"}
+    folds: ClassVar[Mapping[str, str]] = {"sum": "plus"}
     updates: ClassVar[Mapping[str, str]] = {"max": "maximum", "min": "minimum"}
 
     def imports(self, types: Collection[str], on_simulator: bool) -> list[str]:

@@ -59,7 +59,7 @@ class Columns(Schedule):
                 w.emit(f"{at} = {initial}")
             inner = [loop(w, a) for a in r.axes]
             with w.slot() as term:
-                w.emit(w.fold(r, at))
+                w.emit(w.fold(r, at, in_order=True))
         with w.slot() as store:
             if fold.value == ir.Local(name, r.dtype):
                 w.emit(f"{element(w, fold.store)} = {at}")

@@ -14,6 +14,7 @@ from porter.ir.effects import expressions, indices
 from porter.ir.walk import statements
 from porter.schedule.base import Grid, Kernel, KernelWriters
 from porter.schedule.domains import loop
+from porter.schedule.loops.branchless import branchless
 from porter.schedule.schedules.elementwise import Elementwise
 from porter.schedule.writing import KernelWriter
 from porter.sizes.polynomial import Dim, Poly, Symbol, sym
@@ -38,7 +39,7 @@ class Nested(Elementwise):
         n = {word: w.fresh(word) for word in ("part", "first", "last")} if kernel.repeated else {}
         axes = [loop(w, a) for a in kernel.axes]
         with w.slot() as body:
-            w.block(kernel.body)
+            w.block(branchless(kernel.body, kernel.axes, writers.buffers))
         parallel = bool(axes) and owns_updates(kernel.axes[0], kernel.body)
         split = kernel.repeated and parallel
         with w.slot() as before:

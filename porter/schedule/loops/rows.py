@@ -9,6 +9,7 @@ from porter import ir
 from porter.ir.walk import statements
 from porter.schedule.base import Around, BlockStep, Fold, Kernel, Schedule
 from porter.schedule.loops.nested import Nested
+from porter.schedule.once.keeping import keeping, with_kept
 from porter.schedule.schedules.rows import Rows
 
 
@@ -32,7 +33,7 @@ class LoopRows(Rows):
 
     def finish(self, kernel: Kernel, around: Around) -> Kernel:
         """The loops over rows, with the steps as statements."""
-        kernel = self.in_registers(kernel, around)
+        kernel = keeping(self.in_registers(kernel, around), around)
         body = tuple(in_order(kernel.steps, len(kernel.axes)))
         return replace(kernel, schedule=self.iteration, body=body, steps=())
 
@@ -42,9 +43,11 @@ NESTED = Nested()
 
 def in_order(steps: Sequence[BlockStep], outer: int) -> Iterator[ir.Stmt]:
     """The steps as statements of one thread; stages have so many axes of the kernel's."""
+    kept: ir.Write | None = None
     for step in steps:
         if isinstance(step, Fold):
-            yield from folded(step)
+            kept = kept if step.shared else step.kept
+            yield from folded(step, kept)
             continue
         assert isinstance(step, ir.Stage)
         body = step.body
@@ -53,10 +56,17 @@ def in_order(steps: Sequence[BlockStep], outer: int) -> Iterator[ir.Stmt]:
         yield from body
 
 
-def folded(step: Fold) -> Iterator[ir.Stmt]:
-    """A fold as variables, and the store of its value."""
+def folded(step: Fold, kept: ir.Write | None) -> Iterator[ir.Stmt]:
+    """A fold as variables, and the store of its value; what is kept of its terms is stored first.
+
+    With folds that share its loop, it has the same that is kept.
+    """
+    if step.kept is not None:
+        axis = step.reductions[0][1].axes[0]
+        store = replace(step.kept, axes=())
+        yield ir.For(axis.name, axis.lo, axis.hi, 1, (store,), step.origin)
     for name, r in step.reductions:
-        yield ir.Let(name, r, step.origin)
+        yield ir.Let(name, r if kept is None else with_kept(r, kept), step.origin)
     value = ir.Local(step.name, step.value.dtype)
     if step.value != value:
         yield ir.Let(step.name, step.value, step.origin)

@@ -11,6 +11,7 @@ from porter import ir
 from porter.ir.walk import loaded
 from porter.schedule.base import Around, Fold, Grid, Kernel, KernelWriters
 from porter.schedule.domains import loop
+from porter.schedule.loops.branchless import without_branches
 from porter.schedule.loops.nested import CALL, work_of
 from porter.schedule.schedules.total import Total
 from porter.schedule.steps import comment, element, term_of
@@ -39,7 +40,9 @@ class LoopTotal(Total):
         with w.slot() as extent:
             size = w.operand(first.extent)
             work = work_of(w, (), (), kernel.reductions[0][1]) if kernel.repeated else ""
-        folds = [_part(w, f, name, r, n) for f in kernel.folds for name, r in f.reductions]
+        quick = ((f, name, without_branches(r, (), writers.buffers))
+                 for f in kernel.folds for name, r in f.reductions)  # fmt: skip
+        folds = [_part(w, fold, name, r, n) for fold, name, r in quick]
         w.forget()
         with w.slot() as stores:
             for step in kernel.parts:
@@ -72,7 +75,7 @@ def _part(
         index = w.index(r.axes[0].name)
         inner = [loop(w, a) for a in r.axes[1:]]
         term = term_of(w, name, r)
-    joined = w.fold(r, name, f"{partial}[{n['part']}]")
+    joined = w.fold(r, name, f"{partial}[{n['part']}]", in_order=True)
     return {"comment": Lines([*quoted, *before]), "before": before, "name": name, "start": start,
             "index": index, "inner": inner, "term": term, "joined": joined, "partial": partial,
             "type": w.shared_type(r.dtype)}  # fmt: skip

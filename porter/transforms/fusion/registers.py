@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from porter import ir
-from porter.analyses.accesses import accesses
+from porter.analyses.accesses import accesses, inside
 from porter.analyses.aliases import read_by_another_name
 from porter.analyses.reductions import has_data
 from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.aliasing import Aliases
-from porter.ir.axes import symbols
 from porter.ir.context import Context
 from porter.ir.rebuild import map_host
 from porter.ir.walk import blocks, jumps, statements, walk
@@ -57,25 +56,12 @@ def _tests(
 
     A loop that does not run says nothing about the subscripts in it.
     """
-    if _inside(index, stage.axes, buffer):
+    if inside(index, stage.axes, buffer):
         return []
     touching = [s for s in stage.body if touches(s, name)]
     if any(_runs(s, name) == [] for s in touching):
         return []
     return _runs(touching[0], name) if len(touching) == 1 else None
-
-
-def _inside(index: tuple[Poly, ...], axes: Sequence[ir.Axis], buffer: ir.Buffer) -> bool:
-    """Whether the subscripts are positions of the array for all threads."""
-    ranges = dict(zip([s.name for s in symbols(axes)], axes, strict=True))
-    for p, size in zip(index, buffer.shape, strict=True):
-        axis = next((a for n, a in ranges.items() if n in p.names()), None)
-        if axis is None or p.coefficient(axis.name) != 1:
-            return False
-        low, high = (p.replace({axis.name: at}) for at in (axis.lo, axis.hi - 1))
-        if not low.is_nonneg() or not (size - 1 - high).is_nonneg():
-            return False
-    return True
 
 
 def _runs(s: ir.Stmt, name: str) -> list[ir.Expr] | None:

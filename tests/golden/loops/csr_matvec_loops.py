@@ -20,7 +20,7 @@
 # porter: assumed csr_matvec: x is a 1-D array of float64
 # porter: converts csr_matvec: x: integers and bools become float64 (a pass over the array)
 # porter: verified csr_matvec: cpu 24 cases
-# porter: output sha256:8a34b2f0a025526401736fdb21d2dfd2fe013bc5e0317372d719d30079ba1f86
+# porter: output sha256:c37f542381a4c4ca248bbaacd9d257e712e5b14aa61fd9bb2b1d18cd77123abb
 
 """Compiled loops for the NumPy functions of csr_matvec.py."""
 
@@ -53,6 +53,12 @@ def slice_bound(k, n):
     return n if k > n else k
 
 
+@njit(cache=True, error_model="numpy", fastmath={"reassoc"})
+def plus(a, b):
+    """a + b: the numbers of a sum may be added in any order, so several at a time."""
+    return a + b
+
+
 @njit(parallel=True, cache=True, error_model="numpy")
 def csr_matvec_loops(data, indices, indptr, x, y, error):
     T = data.dtype.type
@@ -66,9 +72,10 @@ def csr_matvec_loops(data, indices, indptr, x, y, error):
         stop_at = slice_bound(stop, data.shape[0])
         start_at = slice_bound(start, data.shape[0])
         for j in range(stop_at - start_at):
-            total += (
+            total = plus(
+                total,
                 data[start_at + j]
-                * x[position(indices[start_at + j], x.shape[0], error)]
+                * x[position(indices[start_at + j], x.shape[0], error)],
             )
         y[i] = total
 

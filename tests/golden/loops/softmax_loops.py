@@ -8,7 +8,7 @@
 # porter: assumed softmax: x is a 2-D array of float64
 # porter: converts softmax: x: int32 and int64 whose largest value n keeps 2 * n within the dtype and within 2**53 become float64 (a pass over the array)
 # porter: verified softmax: cpu 24 cases
-# porter: output sha256:70b3ec0a63ed909f90a44973c3d34e9da029e7a9026c1271d2545650386630a1
+# porter: output sha256:b89d6160d3e5a244f84c22710d2b06c3e733d2ae92a91b7f97396da0087a4262
 
 """Compiled loops for the NumPy functions of softmax.py."""
 
@@ -21,6 +21,12 @@ from numba import njit, prange
 
 SOURCE = "softmax.py"  # what is converted
 FIXED = {"softmax": ()}  # arguments whose values the loops are made for
+
+
+@njit(cache=True, error_model="numpy", fastmath={"reassoc"})
+def plus(a, b):
+    """a + b: the numbers of a sum may be added in any order, so several at a time."""
+    return a + b
 
 
 @njit(cache=True, error_model="numpy")
@@ -38,12 +44,14 @@ def softmax_rows(x, out):
         largest = T(-math.inf)
         for j in range(x.shape[1]):
             largest = maximum(largest, x[i, j])
-        # return e / e.sum(axis=1, keepdims=True)
+        for k in range(x.shape[1]):
+            # return e / e.sum(axis=1, keepdims=True)
+            out[i, k] = math.exp(x[i, k] - largest)
         total = T(0.0)
         for k in range(x.shape[1]):
-            total += math.exp(x[i, k] - largest)
+            total = plus(total, out[i, k])
         for p in range(x.shape[1]):
-            out[i, p] = math.exp(x[i, p] - largest) / total
+            out[i, p] = out[i, p] / total
 
 
 def softmax(x):

@@ -86,6 +86,19 @@ def power(a, x, n):
         y = a @ x
         x = y / np.abs(y).sum()
     return x
+
+def masked(x, low, high):
+    return np.where((low <= x) & (x < high), x, 0.0).sum()
+
+def rising(x):
+    out = np.zeros(x.shape[0])
+    for i in range(x.shape[0]):
+        if i + 1 < x.shape[0] and x[i + 1] > x[i]:
+            out[i] = 1.0
+    return out
+
+def counted(k):
+    return k.sum(axis=1)
 '''
 SIGNATURES = {
     "scaled": "float64[:], float64[:]", "in_place": "float64[:], float64",
@@ -96,6 +109,7 @@ SIGNATURES = {
     "seidel": "float64[:, :], int64", "remainder": "float64[:], float64[:]",
     "products": "float64[:, :], float64[:, :], float64[:, :], float64[:]",
     "relaxed": "float64[:], int64", "power": "float64[:, :], float64[:], int64",
+    "masked": "float64[:], float64, float64", "rising": "float64[:]", "counted": "int64[:, :]",
 }  # fmt: skip
 
 
@@ -110,7 +124,8 @@ def arguments(name: str, size: int) -> tuple[Any, ...]:
         "histogram": (r.integers(0, 7, size), 7), "recurrence": (x,), "seidel": (square, 3),
         "remainder": (x, 0.1 - x), "relaxed": (x, 5),
         "products": (m.T.copy(), square[:, ::-1], m, x[::-1]),
-        "power": (square, x, 3),
+        "power": (square, x, 3), "masked": (x, 0.3, 0.6), "rising": (x,),
+        "counted": (r.integers(-9, 9, (size, 5)),),
     }[name]  # fmt: skip
 
 
@@ -175,7 +190,24 @@ def test_the_module_names_nothing_of_a_gpu() -> None:
         assert "cuda" not in text.split('"""', 1)[1]
         assert "stream" not in text
         assert "# porter: target loops" in text
-        assert "fastmath" not in text
+        # but for the sums, whose order is free
+        assert text.count("fastmath") == text.count('fastmath={"reassoc"})\ndef plus(a, b):') <= 1
+
+
+def test_floats_are_added_in_any_order_and_integers_as_they_are() -> None:
+    assert "total = plus(total, out[i, k])" in text_of("rows")
+    assert "plus(" not in text_of("counted")
+    # what the parts of a total give is added in order: threads do not change it
+    assert "total += total_parts[part]" in text_of("totals")
+
+
+def test_conditions_have_no_branches_where_both_operands_are_there() -> None:
+    assert "(low <= x[i]) & (x[i] < high)" in text_of("masked")
+    assert "i + 1 < x.shape[0] and x[" in text_of("rising")
+
+
+def test_what_is_costly_is_computed_once() -> None:
+    assert text_of("rows").count("math.exp(") == 1
 
 
 def test_numpy_multiplies_matrices_where_loops_are_left_beside_it() -> None:

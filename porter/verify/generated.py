@@ -124,8 +124,8 @@ def _statements(
     for statement in (*tree.body, *choices):
         name, _ = _constant(statement)
         if name in names and isinstance(statement, (ast.Assign, ast.AnnAssign)):
-            value = ast.parse(f"{_BLOCKS}[{name!r}]", mode="eval").body
-            statement.value = ast.copy_location(value, statement)
+            chosen = ast.Subscript(ast.Name(_BLOCKS, ast.Load()), ast.Constant(name), ast.Load())
+            statement.value = ast.copy_location(chosen, statement)
     if change is not None:
         change(tree)
     if config.ENABLE_CUDASIM:  # compiled kernels have the device's arithmetic

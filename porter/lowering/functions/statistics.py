@@ -22,6 +22,7 @@ from porter.lowering.functions.joining import join
 from porter.lowering.functions.reductions import _EXTREMES, _SUMS, Fold, extreme_of, without_nan
 from porter.lowering.functions.registry import Call, function
 from porter.lowering.functions.shaping import at_the_end
+from porter.lowering.library import product
 from porter.lowering.state.facts import extents
 from porter.resolve.values import NONE, Array, Value
 from porter.sizes.polynomial import Poly
@@ -259,8 +260,11 @@ def covariance(call: Call, squeezes: bool = False) -> Operand:
     gaps = call.b.define("centered", as_array(elementwise(call.b, "sub", rows, mean)))
     ddof = int(call.constant("ddof")) if call.value("ddof") is not NONE else int(
         not call.constant("bias"))  # fmt: skip
-    others = as_array(elementwise(call.b, "conj", transpose(gaps, [1, 0])))
-    products = matmul(call.b, gaps, others, f"`{call.name}`")
+    others = transpose(gaps, [1, 0])
+    if others.dtype.kind == "c":
+        others = as_array(elementwise(call.b, "conj", others))
+    own = matmul(call.b, gaps, others, f"`{call.name}`")
+    products = product(call.ev, "np.matmul({0}, {1})", (gaps, others), own)
     n = operate("maximum", integer(call.b.sizes.resolve(rows.shape[1]) - ddof), integer(0))
     found = as_array(elementwise(call.b, "truediv", products, cast(n, part_of(rows.dtype))))
     if rows.shape[0] != ONE:

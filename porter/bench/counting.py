@@ -28,7 +28,7 @@ from porter.target.registry import TARGETS, target_named
 from porter.trace.lookup import main_signature, traced_in
 from porter.verify.compile.backends import chosen
 from porter.verify.compile.compilers import Compiler, compiler, read_lines
-from porter.verify.process import Child
+from porter.verify.process import Child, with_bytecode
 from porter.verify.run import checked_module
 
 #: seconds that the counts of a function may take, besides the start of the processes
@@ -175,7 +175,7 @@ class _Run:
             "NUMBA_ENABLE_CUDASIM": "1", "NUMBA_CACHE_DIR": str(self.folder / "cache")
         }  # fmt: skip
         log = self.folder / "log"
-        child = Child("porter.bench.child.count_child", [str(file)], extra, log)
+        child = Child("porter.bench.child.count_child", [str(file)], with_bytecode(extra), log)
         try:
             why = self._watched(child)
         finally:

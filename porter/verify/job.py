@@ -17,7 +17,7 @@ from porter.verify.evidence import FAILED, PASSED, Evidence, Mismatch, in_words
 from porter.verify.inputs.cases import FIRST
 from porter.verify.kernels import kernels_of
 from porter.verify.limits import memory
-from porter.verify.process import Child
+from porter.verify.process import Child, with_bytecode
 from porter.verify.request import Request
 from porter.verify.watching import Watch
 
@@ -169,7 +169,7 @@ class Job:
         limit = self.timeout * (2 * len(request.functions) + 1)
         file = self.folder / f"{label}.json"
         file.write_text(json.dumps(vars(replace(request, reply=str(reply), limit=limit))), "utf-8")
-        extra = {"NUMBA_CACHE_DIR": str(self.folder / "cache")}
+        extra = with_bytecode({"NUMBA_CACHE_DIR": str(self.folder / "cache")})
         if request.on != "gpu":
             extra["NUMBA_ENABLE_CUDASIM"] = "1"
         log = self.folder / f"{label}.log"

@@ -38,6 +38,16 @@ def environment(extra: dict[str, str]) -> dict[str, str]:
     return kept | {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONIOENCODING": "utf-8"} | extra
 
 
+def with_bytecode(extra: dict[str, str]) -> dict[str, str]:
+    """The variables of a child that may keep bytecode of porter's modules, as the user allows it.
+
+    The child sets `sys.dont_write_bytecode` before it loads anything of the user's: nothing is
+    written beside that.
+    """
+    # an empty variable is as if it were not there
+    return extra | {"PYTHONDONTWRITEBYTECODE": os.environ.get("PYTHONDONTWRITEBYTECODE", "")}
+
+
 class Child:
     """A `python -m` process in its own process group.
 

@@ -48,6 +48,8 @@ from porter.verify.oracle.queries import asks_for_dtypes
 from porter.verify.oracle.values import Values, first_difference, watch_kernels
 from porter.verify.request import Request
 
+#: whether the parent allows bytecode of what this process imports
+KEEPS_BYTECODE = not sys.dont_write_bytecode
 #: seconds that a function is observed for, to know its launches
 OBSERVED = 100
 #: with fewer cases than this the time limit leaves nothing verified
@@ -77,7 +79,10 @@ class Session:
 
     def __init__(self, request: Request, reply: Reply) -> None:
         self.request, self.reply = request, reply
+        # bytecode of porter's own modules may be kept, nothing is written beside the user's
+        sys.dont_write_bytecode = not KEEPS_BYTECODE
         self.target = TARGETS[request.on](request)
+        sys.dont_write_bytecode = True
         self.extra = ExtraCases(request.inputs, request.trace, request.cases, request.seed)
         # neither the text nor its folder need be in their place yet
         path, text = Path(request.place), Path(request.module).read_text("utf-8")

@@ -23,6 +23,8 @@ class Module:
         assert header is not None, "the parent has read the header"
         self.header = header
         source = Path(os.path.normpath(path.parent / header.source))
+        # nothing is written beside the user's modules
+        sys.dont_write_bytecode = True
         # at the end, so that no file of the user's hides a module of the library
         sys.path += [str(source.parent), str(path.parent)]
         self.source = Source(source, request.functions, request.run_module)

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from porter.verify.evidence import FAILED, Evidence
-from porter.verify.process import Child
+from porter.verify.process import Child, with_bytecode
 
 #: modules that one child compiles: what Numba keeps of each adds up
 MOST_MODULES = 16
@@ -57,7 +57,9 @@ class Compiler:
         self.folder = Path(self._place.name)
         # numba-cuda-mlir writes a file about every error into the folder for such
         extra = {"NUMBA_CACHE_DIR": str(self.folder / "cache"), "TMPDIR": str(self.folder)}
-        self.child = Child("porter.verify.compile.ptx_child", [backend], extra, self.folder / "log")
+        self.child = Child(
+            "porter.verify.compile.ptx_child", [backend], with_bytecode(extra), self.folder / "log"
+        )
         self.sound, self.modules = False, 0
 
     def evidence(

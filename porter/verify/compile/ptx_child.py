@@ -93,6 +93,8 @@ class Module:
         from porter.verify.compile import ufuncs
         from porter.verify.engines.cupy import stand_in
 
+        # nothing is written beside the user's modules
+        sys.dont_write_bytecode = True
         text = path.read_text("utf-8")
         if stand_in.needed(text):
             stand_in.install()

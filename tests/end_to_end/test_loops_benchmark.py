@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks.loops import Row, page, totals
+from benchmarks.loops import END, MARK, Row, section, totals, write
 
 ROWS = [
     Row("fast", "converted", "", 8.0, 1.0, 2.0, 0.5),
@@ -20,11 +20,13 @@ def test_means_are_over_what_was_measured() -> None:
     assert said.endswith("below 0.9 of NumPy: slow")
 
 
-def test_the_page_says_how_it_was_made() -> None:
-    options = argparse.Namespace(npbench=Path("npbench"), preset="S", note="A shared machine.")
-    text = page(ROWS, options)
-    assert "python -m benchmarks.loops --npbench DIR --preset S" in text
-    assert "A shared machine." in text
+def test_the_page_says_how_it_was_measured(tmp_path: Path) -> None:
+    path = tmp_path / "page.md"
+    path.write_text(f"before\n\n{MARK}\n\nold\n\n{END}\n\nafter\n")
+    write(path, section(ROWS, argparse.Namespace(preset="S", note="A shared machine.")))
+    text = path.read_text()
+    assert text.startswith("before\n") and text.endswith("\nafter\n") and "old" not in text
+    assert "preset S" in text and "A shared machine." in text
     assert "| fast | converted | 8e+03 | 1e+03 | 2e+03 | 8.00 | 2.00 | 0.5 |  |" in text
     assert "a \\| b stays" in text
     assert "| odd | wrong |  |  |  |  |  |  | values differ |" in text

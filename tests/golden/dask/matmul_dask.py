@@ -9,7 +9,7 @@
 # porter: assumed matmul: A is a 2-D array of float64
 # porter: assumed matmul: B is a 2-D array of float64
 # porter: verified matmul: cpu 24 cases
-# porter: output sha256:73593481851aa471f7e9dd6855882800a8e8f37812f00f098533399b1c6cefa9
+# porter: output sha256:4151a314f7a93aab69a1079a8e3d7c7c89794fd68ffbfbaa57a6678f755b91c4
 
 """Functions of Dask's arrays for the NumPy functions of matmul.py."""
 
@@ -24,6 +24,12 @@ SOURCE = "matmul.py"  # what is converted
 FIXED = {"matmul": ()}  # arguments whose values the block functions are made for
 
 
+@njit(cache=True, error_model="numpy", fastmath={"reassoc"})
+def plus(a, b):
+    """a + b: the numbers of a sum may be added in any order, so several at a time."""
+    return a + b
+
+
 @njit(nogil=True, cache=True, error_model="numpy")
 def matmul_loops(A, B, parts):
     T = A.dtype.type
@@ -32,7 +38,7 @@ def matmul_loops(A, B, parts):
             # return A @ B
             total = T(0.0)
             for k in range(A.shape[1]):
-                total += A[i, k] * B[k, j]
+                total = plus(total, A[i, k] * B[k, j])
             parts[i, j, 0] = total
 
 

@@ -7,7 +7,7 @@
 # porter: shapes softmax: x[n, m]
 # porter: assumed softmax: x is a 2-D array of float64
 # porter: verified softmax: cpu 24 cases
-# porter: output sha256:9189ccb75b725515eae2d3054cf2ab2f039c23f7fde07ba04012dffe491ffb77
+# porter: output sha256:7e95e2fbdf5552824041eacc998edaa5c43ed3396deffaded83f5f1da0a05715
 
 """Functions of Dask's arrays for the NumPy functions of softmax.py."""
 
@@ -21,6 +21,12 @@ from numba import njit
 
 SOURCE = "softmax.py"  # what is converted
 FIXED = {"softmax": ()}  # arguments whose values the block functions are made for
+
+
+@njit(cache=True, error_model="numpy", fastmath={"reassoc"})
+def plus(a, b):
+    """a + b: the numbers of a sum may be added in any order, so several at a time."""
+    return a + b
 
 
 @njit(cache=True, error_model="numpy")
@@ -38,12 +44,14 @@ def softmax_loops(x, out):
         largest = T(-math.inf)
         for j in range(x.shape[1]):
             largest = maximum(largest, x[i, j])
-        # return e / e.sum(axis=1, keepdims=True)
+        for k in range(x.shape[1]):
+            # return e / e.sum(axis=1, keepdims=True)
+            out[i, k] = math.exp(x[i, k] - largest)
         total = T(0.0)
         for k in range(x.shape[1]):
-            total += math.exp(x[i, k] - largest)
+            total = plus(total, out[i, k])
         for p in range(x.shape[1]):
-            out[i, p] = math.exp(x[i, p] - largest) / total
+            out[i, p] = out[i, p] / total
 
 
 def softmax_block(x):

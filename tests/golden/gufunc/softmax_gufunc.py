@@ -9,7 +9,7 @@
 # porter: assumed softmax: x is a 2-D array of float64
 # porter: converts softmax: x: int32 and int64 whose largest value n keeps 2 * n within the dtype and within 2**53 become float64 (a pass over the array)
 # porter: verified softmax: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:1ed6b1dd96d6219a9a7959250c36fa13e89822c7ea170cfb72611b20ec360778
+# porter: output sha256:99cf0447d6033f3fbac153149677a77b5de7f86edd3ef26a3c3048e5127452fc
 
 """Generalized ufuncs for the functions of softmax.py."""
 
@@ -43,12 +43,14 @@ def softmax_gufunc(x, out):
     largest = T(-math.inf)
     for i in range(x.shape[0]):
         largest = maximum(largest, x[i])
-    # return e / e.sum(axis=1, keepdims=True)
+    for j in range(x.shape[0]):
+        # return e / e.sum(axis=1, keepdims=True)
+        out[j] = math.exp(x[j] - largest)
     total = T(0.0)
     for j in range(x.shape[0]):
-        total += math.exp(x[j] - largest)
+        total += out[j]
     for k in range(x.shape[0]):
-        out[k] = math.exp(x[k] - largest) / total
+        out[k] = out[k] / total
 
 
 def _softmax(x, *, stream=None):

@@ -30,6 +30,10 @@ from typing import Any
 
 from porter.verify.compile.backends import version
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.pages import put
+
 CHILD = Path(__file__).with_name("gpu_speed_child.py")
 #: where the tables begin and end in the page
 MARK, END = "<!-- measured on a GPU -->", "<!-- end of measured on a GPU -->"
@@ -233,9 +237,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.page:
         lines = [json.loads(x) for x in options.results.read_text("utf-8").splitlines()]
-        before, _, rest = options.page.read_text("utf-8").partition(MARK)
-        text = f"{before}{MARK}\n\n{page(lines)}\n\n{END}{rest.partition(END)[2]}"
-        options.page.write_text(text, "utf-8")
+        put(options.page, MARK, END, page(lines))
         return 0
     lines = run(options)
     print("\n".join(summary(lines)))

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.npbench import LATE, STAYS, Program, ask, child, programs
+from benchmarks.pages import put
 
 CHILD = Path(__file__).with_name("loops_child.py")
 
@@ -169,12 +170,6 @@ def section(found: Sequence[Row], options: argparse.Namespace) -> str:
     return "\n".join(lines)
 
 
-def write(path: Path, text: str) -> None:
-    """Put the section between the marks of a page."""
-    before, _, rest = path.read_text("utf-8").partition(MARK)
-    path.write_text(f"{before}{MARK}\n\n{text}\n\n{END}{rest.partition(END)[2]}", "utf-8")
-
-
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     made = argparse.ArgumentParser(description="Runs the loops target over a checkout of NPBench.")
@@ -208,7 +203,7 @@ def main() -> int:
             print(" | ".join(each.cells()), flush=True)
     print(totals(found))
     if options.write:
-        write(options.write, section(found, options))
+        put(options.write, MARK, END, section(found, options))
     bad = ("wrong", "crashed", "late")
     return int(not found or any(r.word in bad for r in found))
 

@@ -28,6 +28,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.npbench import ROOT, child, programs
+from benchmarks.pages import put
 
 CHILD = Path(__file__).with_name("performance_child.py")
 SIZES = Path(__file__).with_name("sizes.toml")
@@ -250,9 +251,7 @@ def main() -> int:
                 tables[title].append(found)
             print(title, summary(tables[title]), sep=": ", flush=True)
             if options.write:
-                before, _, rest = options.write.read_text().partition(MARK)
-                behind = rest.partition(END)[2]
-                options.write.write_text(f"{before}{MARK}\n\n{page(tables)}\n{END}{behind}")
+                put(options.write, MARK, END, page(tables).rstrip("\n"))
     return 0
 
 

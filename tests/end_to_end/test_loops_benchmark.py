@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks.loops import END, MARK, Row, section, totals, write
+from benchmarks.loops import END, MARK, Row, section, totals
+from benchmarks.pages import put
 
 ROWS = [
     Row("fast", "converted", "", 8.0, 1.0, 2.0, 0.5),
@@ -23,7 +24,7 @@ def test_means_are_over_what_was_measured() -> None:
 def test_the_page_says_how_it_was_measured(tmp_path: Path) -> None:
     path = tmp_path / "page.md"
     path.write_text(f"before\n\n{MARK}\n\nold\n\n{END}\n\nafter\n")
-    write(path, section(ROWS, argparse.Namespace(preset="S", note="A shared machine.")))
+    put(path, MARK, END, section(ROWS, argparse.Namespace(preset="S", note="A shared machine.")))
     text = path.read_text()
     assert text.startswith("before\n") and text.endswith("\nafter\n") and "old" not in text
     assert "preset S" in text and "A shared machine." in text

@@ -1,4 +1,4 @@
-"""Conditions without branches: `&` and `|`, where nothing is wrong with computing both operands.
+"""Conditions without branches: `&` and `|`, where both operands can always be computed.
 
 A branch inside a loop keeps the compiler from doing several iterations at a time.
 """
@@ -27,7 +27,7 @@ def branchless(
 
 
 def _statement(s: ir.Stmt, axes: tuple[ir.Axis, ...], buffers: Mapping[str, ir.Buffer]) -> ir.Stmt:
-    if isinstance(s, ir.For):
+    if isinstance(s, ir.For) and s.step > 0:
         return replace(s, body=branchless(s.body, (*axes, ir.Axis(s.index, s.hi, s.lo)), buffers))
     if isinstance(s, ir.Stage):
         return replace(s, body=branchless(s.body, (*axes, *s.axes), buffers))

@@ -57,9 +57,10 @@ def in_order(steps: Sequence[BlockStep], outer: int) -> Iterator[ir.Stmt]:
 
 
 def folded(step: Fold, kept: ir.Write | None) -> Iterator[ir.Stmt]:
-    """A fold as variables, and the store of its value; what is kept of its terms is stored first.
+    """A fold as variables, and the store of its value.
 
-    With folds that share its loop, it has the same that is kept.
+    `kept` is what this fold, or the first of those that share a loop, keeps of its terms: it is
+    stored before it is folded.
     """
     if step.kept is not None:
         axis = step.reductions[0][1].axes[0]

@@ -17,6 +17,7 @@ from porter import ir
 from porter.analyses.accesses import Access
 from porter.ir.axes import Range
 from porter.ir.effects import axes_of, defs_in, expressions, makes
+from porter.ir.recurrences import operands
 from porter.ir.walk import children, statements
 from porter.sizes.affine import Row, System, combine
 from porter.sizes.polynomial import Apply, Data, Monomial, Poly, Symbol
@@ -75,7 +76,8 @@ def _loads(
     if isinstance(e, ir.Load):
         yield e, scope, guards
     if isinstance(e, ir.Reduce):
-        yield from _loads(e.body, (*scope, *map(Range.of, e.axes)), guards)
+        for inside in operands(e).values():
+            yield from _loads(inside, (*scope, *map(Range.of, e.axes)), guards)
         return
     if isinstance(e, ir.Select):
         yield from _loads(e.cond, scope, guards)

@@ -16,6 +16,7 @@ from porter.dtypes.dtype import BOOL, INT64, DType
 from porter.ir.context import Context
 from porter.ir.ops import RESULT_NAMES
 from porter.ir.rebuild import map_host
+from porter.ir.recurrences import operands
 from porter.ir.walk import free_names, rewrite, substitute, walk
 from porter.sizes.polynomial import Data, sym
 
@@ -30,13 +31,14 @@ def _running_fold(s: ir.Write) -> tuple[ir.Axis, ir.Reduce] | None:
     if not found or s.mask is not None or s.checked:
         return None
     r = found[0]
-    inner = {id(e) for e in walk(r.body)}
+    inner = {id(e) for part in operands(r).values() for e in walk(part)}
     if any(id(e) not in inner and e != r for e in found) or len(r.axes) != 1:
         return None
     k = r.axes[0]
     for a in s.axes:
         if k.hi == sym(a.name, True) + 1 and k.lo == a.lo:
-            return (a, r) if a.name not in free_names(r.body) and _rectangular(s.axes) else None
+            used = set[str]().union(*map(free_names, operands(r).values()))
+            return (a, r) if a.name not in used and _rectangular(s.axes) else None
     return None
 
 
@@ -75,6 +77,8 @@ def _scanned(s: ir.Stmt, context: Context) -> list[ir.Stmt] | None:
         return [_line(s, axis, r, context)]
     if s.combine is not None or has_data(s.index):
         return None
+    if isinstance(r, ir.Recurrence):
+        return [s]
     scan = ir.Scan(r.op, r.axes, r.body, r.dtype)
     return [replace(s, body=rewrite(s.body, lambda e: scan if e == r else None))]
 

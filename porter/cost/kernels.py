@@ -10,6 +10,7 @@ from porter.cost.amounts import Amount
 from porter.cost.scopes import Scope, data_lengths
 from porter.ir.effects import expressions
 from porter.ir.ops import UPDATES
+from porter.ir.recurrences import operands
 from porter.ir.walk import children, substitute
 from porter.ir.weights import op_weight
 from porter.schedule.base import BlockLoop, BlockStep, Fold, Kernel
@@ -121,9 +122,11 @@ class _Counter:
     def expression(self, e: ir.Expr, scope: Scope) -> None:
         """Operations and reads of one evaluation for each point of the domain."""
         match e:
-            case ir.Scan(_, (axis,), body, dtype):
-                self.expression(substitute(body, {axis.name: sym(e.along, True)}), scope)
-                self.operations(1, dtype.name, scope)
+            case ir.Scan(_, (axis,), _, dtype):
+                here = {axis.name: sym(e.along, True)}
+                for part in operands(e).values():
+                    self.expression(substitute(part, here), scope)
+                    self.operations(1, dtype.name, scope)
                 return
             case ir.Reduce(_, axes, body, dtype):
                 inner = scope.within(axes)

@@ -41,6 +41,7 @@ from porter.ir.nodes import (
     While,
     Write,
 )
+from porter.ir.recurrences import Recurrence
 
 __all__ = [
     "Alloc",
@@ -69,6 +70,7 @@ __all__ = [
     "Origin",
     "Parameter",
     "Program",
+    "Recurrence",
     "Reduce",
     "Return",
     "Scalar",

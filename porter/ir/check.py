@@ -13,6 +13,7 @@ from porter.dtypes.dtype import KINDS, DType
 from porter.ir import nodes as ir
 from porter.ir.effects import defs
 from porter.ir.ops import COMBINES, OPS, REDUCTIONS
+from porter.ir.recurrences import Recurrence, operands
 from porter.ir.printer import lines
 from porter.ir.scalars import DTypeError, types_of
 from porter.ir.walk import data_of, host_level, statements, walk
@@ -260,12 +261,15 @@ class _Checker:
                 for choice in (then, other):
                     self.expr(choice, names)
                     self.alike(choice, dtype, "choice")
-            case ir.Reduce(op, axes, body, dtype):
+            case ir.Reduce(op, axes, _, dtype):
                 self.rule(op in REDUCTIONS and bool(axes), f"the reduction `{op}`")
+                self.rule((op == "linear") == isinstance(e, Recurrence), f"the fold `{op}`")
                 if isinstance(e, ir.Scan):
                     self.rule(len(axes) == 1 and (axes[0].hi - 1).symbol is not None, "a scan")
-                self.expr(body, self.axes(axes, names))
-                self.alike(body, dtype, op)
+                inner = self.axes(axes, names)
+                for name, operand in operands(e).items():
+                    self.expr(operand, names if name == "start" else inner)
+                    self.alike(operand, dtype, op)
 
     def op(self, e: ir.Op) -> None:
         """Check the operands of an operation against the dtype that NumPy computes in."""

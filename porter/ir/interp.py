@@ -22,6 +22,7 @@ from porter.ir import nodes as ir
 from porter.ir.check import IRError
 from porter.ir.nodes import Expr, Load, Program, Stmt, Write
 from porter.ir.ops import OPS
+from porter.ir.recurrences import Recurrence
 from porter.ir.walk import scalars_of
 from porter.sizes.polynomial import BORDERS, Atom, Data, Dim, Index, Poly, Symbol, unchecked
 
@@ -245,6 +246,8 @@ class Machine:
 
         A float sum up to an index keeps the sign of -0.0 as `np.cumsum` does (`analyses/scans.py`).
         """
+        if isinstance(e, Recurrence):
+            return self.recurrence(e)
         start = -0.0 if e.op == "sum" and _is_running(e) else _START[e.op]
         known = e.dtype.kind == "f" or not math.isinf(start)
         total = self.typed(start, e.dtype) if known else None
@@ -253,6 +256,13 @@ class Machine:
             total = self.checked(value if total is None else _FOLD[e.op](total, value), e)
         if total is None:
             raise ValueError(f"zero-size array to reduction operation {e.op}")
+        return total
+
+    def recurrence(self, e: Recurrence) -> Number:
+        """The steps in order."""
+        total = self.expr(e.start)
+        for _ in self.domain(e.axes):
+            total = self.checked(self.expr(e.factor) * total + self.expr(e.body), e)
         return total
 
     def block(self, body: Block) -> Ending:

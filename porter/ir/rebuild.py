@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 
 from porter.dtypes.dtype import DType
 from porter.ir import nodes as ir
-from porter.ir.walk import rewrite, rewrite_poly, substitute, substitute_poly
+from porter.ir.walk import map_operands, rewrite, rewrite_poly, substitute, substitute_poly
 from porter.sizes.polynomial import Atom, Data, Poly, sym
 
 S = TypeVar("S", bound=ir.Stmt)
@@ -43,9 +43,9 @@ def map_expr(expr: ir.Expr, poly: PolyMap, dtype: DTypeMap) -> ir.Expr:
             return inner if inner.dtype == wanted else ir.Cast(inner, wanted)
         case ir.Select(cond, then, other, d):
             return ir.Select(again(cond), again(then), again(other), dtype(d))
-        case ir.Reduce(axes=axes, body=body, dtype=d):
+        case ir.Reduce(axes=axes, dtype=d):
             bounds = tuple(ir.Axis(a.name, size(a.hi), size(a.lo)) for a in axes)
-            return replace(expr, axes=bounds, body=again(body), dtype=dtype(d))
+            return map_operands(replace(expr, axes=bounds, dtype=dtype(d)), again)
         case ir.Object():
             return expr
 

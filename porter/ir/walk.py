@@ -8,10 +8,12 @@ from functools import wraps
 from typing import TypeVar
 
 from porter.ir import nodes as ir
+from porter.ir.recurrences import operands
 from porter.sizes.polynomial import Atom, Data, Poly, Symbol
 
 N = TypeVar("N")
 R = TypeVar("R")
+F = TypeVar("F", bound=ir.Reduce)
 
 
 def remembered(question: Callable[[N], R]) -> Callable[[N], R]:
@@ -43,9 +45,9 @@ def children(expr: ir.Expr) -> tuple[ir.Expr, ...]:
             return tuple(e for p in index for e in data_of(p))
         case ir.Value(poly=poly):
             return tuple(data_of(poly))
-        case ir.Reduce(axes=axes, body=body):
+        case ir.Reduce(axes=axes):
             bounds = (e for a in axes for p in (a.lo, a.hi) for e in data_of(p))
-            return (*bounds, body)
+            return (*bounds, *operands(expr).values())
     return ()
 
 
@@ -91,10 +93,15 @@ def rewrite(expr: ir.Expr, change: Callable[[ir.Expr], ir.Expr | None]) -> ir.Ex
             return replace(expr, index=tuple(map(poly, index)))
         case ir.Value(p, dtype):
             return ir.Value(poly(p), dtype)
-        case ir.Reduce(axes=axes, body=body):
+        case ir.Reduce(axes=axes):
             bounds = tuple(ir.Axis(a.name, poly(a.hi), poly(a.lo)) for a in axes)
-            return replace(expr, axes=bounds, body=rewrite(body, change))
+            return map_operands(replace(expr, axes=bounds), lambda e: rewrite(e, change))
     return expr
+
+
+def map_operands(r: F, change: Callable[[ir.Expr], ir.Expr]) -> F:
+    """A fold with what it computes and what it starts from replaced."""
+    return replace(r, **{name: change(e) for name, e in operands(r).items()})
 
 
 def rewrite_poly(poly: Poly, change: Callable[[ir.Expr], ir.Expr | None]) -> Poly:
@@ -127,9 +134,9 @@ def substitute(expr: ir.Expr, values: Mapping[str, Poly]) -> ir.Expr:
                 return replace(e, index=tuple(map(poly, index)))
             case ir.Value(p, dtype):
                 return ir.Value(poly(p), dtype)
-            case ir.Reduce(axes=axes, body=body):
+            case ir.Reduce(axes=axes):
                 bounds = tuple(ir.Axis(a.name, poly(a.hi), poly(a.lo)) for a in axes)
-                return replace(e, axes=bounds, body=rewrite(body, change))
+                return map_operands(replace(e, axes=bounds), lambda x: rewrite(x, change))
         return None
 
     return rewrite(expr, change)
@@ -155,11 +162,11 @@ def free_names(expr: ir.Expr) -> set[str]:
                 names |= p.names()
         case ir.Value(poly=p):
             names |= p.names()
-        case ir.Reduce(axes=axes, body=body):
-            inner = free_names(body)
+        case ir.Reduce(axes=axes):
+            inner: set[str] = set()
             for a in axes:
                 inner |= a.lo.names() | a.hi.names()
-            for child in children(expr)[:-1]:
+            for child in children(expr):
                 inner |= free_names(child)
             return inner - {a.name for a in axes}
     for child in children(expr):

@@ -13,6 +13,7 @@ from porter.schedule.schedules.columns import Columns
 from porter.schedule.schedules.draws import Drawn
 from porter.schedule.schedules.elementwise import Elementwise
 from porter.schedule.schedules.private import Private
+from porter.schedule.schedules.recurrence import RecurrenceLine
 from porter.schedule.schedules.rows import Rows
 from porter.schedule.schedules.scan import ScanLine, ScanLines
 from porter.schedule.schedules.tile import LARGE_TILES, SPLIT_TILE, Tile
@@ -20,6 +21,7 @@ from porter.schedule.schedules.total import Total
 
 #: the last one matches every store
 SCHEDULES: list[Schedule] = [
+    RecurrenceLine(),
     ScanLine(),
     ScanLines(),
     Total(),

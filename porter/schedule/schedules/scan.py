@@ -47,7 +47,7 @@ class ScanLines(Schedule):
 
     def launches(self, kernel: Kernel) -> tuple[Grid, ...]:
         """A block for each line, with no more threads than the line can use."""
-        lines, length = product(a.extent for a in _lines(kernel)), _along(kernel).extent
+        lines, length = product(a.extent for a in _lines(kernel)), along(kernel).extent
         return (Grid(((lines, "1"),), Fitted(length), (lines, length)),)
 
     def threads(self, kernel: Kernel) -> tuple[int, tuple[ir.Axis, ...]]:
@@ -63,10 +63,10 @@ class ScanLines(Schedule):
         w = writers.writer(kernel)
         shared = scratch(w, kernel)
         line = flat_loop(w, _lines(kernel), "line")
-        before, along = w.fresh("before"), _along(kernel)
+        before, axis = w.fresh("before"), along(kernel)
         with w.slot() as comment:
             w.comment(kernel.folds[0].origin)
-            start, lo, hi = _start(w, _scan(kernel)), w.poly(along.lo), w.poly(along.hi)
+            start, lo, hi = _start(w, _scan(kernel)), w.poly(axis.lo), w.poly(axis.hi)
         return {"k": w, "scratch": shared, "line": line, "comment": comment, "start": start,
                 "first": lo, "last": hi, "tiles": _tiles(w, kernel, before, shared)}  # fmt: skip
 
@@ -82,7 +82,7 @@ class ScanLine(ScanLines):
 
     def launches(self, kernel: Kernel) -> tuple[Grid, ...]:
         """The folds of parts, then the scans of the same parts."""
-        length = _along(kernel).extent
+        length = along(kernel).extent
         return (
             Grid(((length, "THREADS"),), guards=(length,), few=True),
             Grid(((length, "THREADS"),), again=True),
@@ -106,7 +106,7 @@ class ScanLine(ScanLines):
         only = replace(fold, value=ir.Local(name, r.dtype), store=None)
         first = writers.writer(replace(kernel, name=f"{kernel.name}_parts", axes=(), steps=(only,)))
         shared = scratch(first, kernel)
-        parts = {**_part(first, kernel), "name": name, "index": first.index(r.axes[0].name),
+        parts = {**own_part(first, kernel), "name": name, "index": first.index(r.axes[0].name),
                  "term": term_of(first, name, r)}  # fmt: skip
         parts["join"], parts["scratch"] = join(first, r, shared)
         partial = first.gives(f"{name}_parts", r.dtype)
@@ -114,9 +114,9 @@ class ScanLine(ScanLines):
         w = writers.writer(kernel)
         w.gets(ir.Buffer(partial, (COUNT,), r.dtype))
         own_shared = scratch(w, kernel)
-        own = _part(w, kernel)
+        own = own_part(w, kernel)
         before = w.fresh("before")
-        w.index(_along(kernel).name)
+        w.index(along(kernel).name)
         axis = ir.Axis("part_", COUNT)
         w.names[axis.name] = w.fresh("part")
         load = ir.Load(partial, (sym(axis.name, True),), r.dtype)
@@ -133,7 +133,8 @@ def _scan(kernel: Kernel) -> ir.Scan:
     return r
 
 
-def _along(kernel: Kernel) -> ir.Axis:
+def along(kernel: Kernel) -> ir.Axis:
+    """The axis of the store that the scan runs along."""
     return next(a for a in kernel.axes if a.name == _scan(kernel).along)
 
 
@@ -141,12 +142,12 @@ def _lines(kernel: Kernel) -> tuple[ir.Axis, ...]:
     return tuple(a for a in kernel.axes if a.name != _scan(kernel).along)
 
 
-def _part(w: KernelWriter, kernel: Kernel) -> dict[str, object]:
+def own_part(w: KernelWriter, kernel: Kernel) -> dict[str, object]:
     """A block's part of the line: equal parts, the last ones shorter or empty."""
     names = {word: w.fresh(word) for word in ("size", "first", "last")}
-    along = _along(kernel)
+    axis = along(kernel)
     with w.slot() as before:
-        lo, hi, extent = w.poly(along.lo), w.poly(along.hi), w.poly(along.extent)
+        lo, hi, extent = w.poly(axis.lo), w.poly(axis.hi), w.poly(axis.extent)
     with w.slot() as comment:
         w.comment(kernel.folds[0].origin)
         start = _start(w, _scan(kernel))

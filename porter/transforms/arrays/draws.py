@@ -20,6 +20,7 @@ from porter.ir.context import Context
 from porter.ir.effects import axes_of, expressions, uses, uses_in
 from porter.ir.nodes import STATES
 from porter.ir.rebuild import map_blocks, map_exprs
+from porter.ir.recurrences import operands
 from porter.ir.walk import blocks, children, statements, walk
 from porter.sizes.polynomial import Data, Index, Poly
 
@@ -121,9 +122,10 @@ def _draws(
         yield e, bound, folds
     below = children(e)
     if isinstance(e, ir.Reduce):
-        *bounds, inside = below
-        yield from _draws(inside, bound | {a.name for a in e.axes}, (*folds, e))
-        below = tuple(bounds)
+        inside = operands(e).values()
+        for part in inside:
+            yield from _draws(part, bound | {a.name for a in e.axes}, (*folds, e))
+        below = below[: len(below) - len(inside)]
     for child in below:
         yield from _draws(child, bound, folds)
 

@@ -17,7 +17,16 @@ from porter.ir.context import Context
 from porter.ir.effects import defs_in
 from porter.ir.ops import RESULT_NAMES
 from porter.ir.rebuild import map_blocks, map_expr
-from porter.ir.walk import children, free_names, loaded, rewrite, scalars_of, substitute, walk
+from porter.ir.walk import (
+    children,
+    free_names,
+    loaded,
+    map_operands,
+    rewrite,
+    scalars_of,
+    substitute,
+    walk,
+)
 from porter.sizes.polynomial import Poly, sym
 from porter.transforms.arrays.unreached import guarded
 
@@ -59,7 +68,7 @@ def _hoisted(
                 return None
             used = free_names(e)
             kept = [a for a in domain if a.name in used or _bounds(a, domain)]
-            inner = replace(e, body=hoist(e.body, [*domain, *e.axes]))
+            inner = map_operands(e, lambda x: hoist(x, [*domain, *e.axes]))
             key = _canonical(e, kept)
             again = isinstance(s, ir.Def) and key in twice
             if e is s.body:  # a copy of a number costs nothing, one of an array a launch
@@ -127,7 +136,7 @@ def _sources(e: ir.Reduce) -> frozenset[str]:
 def _fresh_bound(e: ir.Expr, context: Context) -> ir.Expr:
     assert isinstance(e, ir.Reduce)
     axes, names = context.fresh_axes(e.axes)
-    return replace(e, axes=axes, body=substitute(e.body, names))
+    return map_operands(replace(e, axes=axes), lambda x: substitute(x, names))
 
 
 def _canonical(e: ir.Expr, kept: Sequence[ir.Axis]) -> ir.Expr:
@@ -147,7 +156,7 @@ def _canonical(e: ir.Expr, kept: Sequence[ir.Axis]) -> ir.Expr:
     def rename(x: ir.Expr) -> ir.Expr | None:
         if isinstance(x, ir.Reduce):
             axes = tuple(replace(a, name=bound[a.name].name or a.name) for a in x.axes)
-            return replace(x, axes=axes, body=rewrite(x.body, rename))
+            return map_operands(replace(x, axes=axes), lambda y: rewrite(y, rename))
         return None
 
     return rewrite(canonical, rename)

@@ -14,7 +14,7 @@ from porter import ir
 from porter.ir.context import Context
 from porter.ir.effects import expressions
 from porter.ir.rebuild import rename_axes
-from porter.ir.walk import rewrite, statements, walk
+from porter.ir.walk import map_operands, rewrite, statements, walk
 from porter.sizes.polynomial import BORDERS, Apply, Data, Poly, Symbol, apply, multiples, sym
 
 Ranges = tuple[ir.Axis, ...]
@@ -66,8 +66,8 @@ def _expr(e: ir.Expr, ranges: Ranges) -> ir.Expr:
                 return replace(x, index=tuple(_poly(p, ranges) for p in index))
             case ir.Value(poly=p) if not _has_data(p):
                 return replace(x, poly=_poly(p, ranges))
-            case ir.Reduce(axes=axes, body=body):
-                return replace(x, body=_expr(body, (*ranges, *axes)))
+            case ir.Reduce(axes=axes):
+                return map_operands(x, lambda y: _expr(y, (*ranges, *axes)))
         return None
 
     return rewrite(e, change)

@@ -2,8 +2,8 @@
 
 `for i: s += f(i); out[i] = s` is the running sum of f, and then a loop without the sum, whose
 iterations are free of each other.  `for i: out[i] = out[i - 1] + f(i)` is the same with the
-sum kept in the array.  Only associative operations qualify: `y[i] = a * y[i - 1] + x[i]` does
-not.
+sum kept in the array.  Only associative operations qualify, and linear steps, which are so in
+pairs (`transforms/loops/recurrences.py`).
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ from functools import cached_property
 
 from porter import ir
 from porter.analyses.obstacles import obstacle
+from porter.analyses.scans import neutral
 from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.axes import symbols
 from porter.ir.context import Context
 from porter.ir.effects import defs_in, exposed_scalars, uses_in
 from porter.ir.rebuild import map_blocks, map_exprs, variables_as
-from porter.ir.scalars import cast
+from porter.ir.scalars import cast, number
 from porter.ir.walk import loaded, rewrite, scalars_of, statements, substitute, walk
 from porter.sizes.polynomial import Data, Poly, sym
 from porter.transforms.loops.folds import fold_loop
+from porter.transforms.loops.recurrences import linear, recurrence_in_array, running
 
 #: what can be scanned: an operation, its fold, and the value that it ignores
 _FOLDS = {"add": ("sum", 0), "mul": ("prod", 1), "maximum": ("max", None),
@@ -35,12 +37,20 @@ def scan_loops(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ..
     result: list[ir.Stmt] = []
     for k, s in enumerate(body):
         found = None
-        if isinstance(s, ir.For) and s.step == 1:
+        if isinstance(s, ir.For) and s.step in (1, -1):
             after = exposed_scalars(body[k + 1 :])
             if obstacle(s, after, context) is not None and fold_loop(s, after) is None:
-                found = _recurrence(s, context) or _accumulators(s, after, context)
+                found = _scanned(s, after, context)
         result += found or [s]
     return tuple(result)
+
+
+def _scanned(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] | None:
+    """Where a line is one thread's, a linear recurrence stays the loop that it is."""
+    found: list[ir.Stmt] | None = None
+    if loop.step == 1:
+        found = _recurrence(loop, context) or _accumulators(loop, after, context)
+    return found or (None if context.alone else recurrence_in_array(loop, after, context))
 
 
 # -- accumulated in a variable -------------------------------------------------------------
@@ -57,13 +67,13 @@ def _accumulators(loop: ir.For, after: set[str], context: Context) -> list[ir.St
         return None
     split = _Split(loop, exposed, context)
     rest = split.block(loop.body, None)
-    if not rest or split.folded != exposed:
+    if rest is None or split.folded != exposed:
         return None
     new = replace(loop, body=tuple(rest))
-    if obstacle(new, after - exposed, context) is not None:
+    if rest and obstacle(new, after - exposed, context) is not None:
         return None
     last = [f for name, f in split.last.items() if name in after]
-    return [*split.defs, new, *last]
+    return [*split.defs, *([new] if rest else []), *last]
 
 
 class _Split:
@@ -150,6 +160,7 @@ class _Split:
         old = ir.Local(s.name, s.value.dtype)
         op, args = s.value.op, s.value.args
         if op not in _FOLDS or len(args) != 2 or old not in args:
+            self._announce_linear(s, old, cond)
             return
         term = self._free(args[1] if args[0] == old else args[0])
         test = None if cond is None else self._free(cond)
@@ -161,6 +172,38 @@ class _Split:
         if test is not None:
             term = ir.Select(test, term, cast(ir.Value(Poly.of(ignored or 0), INT64), dtype), dtype)
         self._define(s, fold, op, term)
+
+    def _announce_linear(self, s: ir.Let, old: ir.Local, cond: ir.Expr | None) -> None:
+        """The recurrence of `s = factor * s + term`, if both depend on nothing that is carried."""
+        parts = None if self.context.alone else linear(s.value, old)
+        if parts is None:
+            return
+        factor, term = map(self._free, parts)
+        test = None if cond is None else self._free(cond)
+        if factor is None or term is None or (cond is not None and test is None):
+            return
+        if test is not None:
+            nothing = ir.Const(neutral("sum", old.dtype), old.dtype)
+            factor = ir.Select(test, factor, cast(number(1), old.dtype), old.dtype)
+            term = ir.Select(test, term, nothing, old.dtype)
+        self._define_linear(s, factor, term)
+
+    def _define_linear(self, s: ir.Let, factor: ir.Expr, term: ir.Expr) -> None:
+        loop, context, dtype = self.loop, self.context, s.value.dtype
+        axis = ir.Axis(context.fresh(loop.index), loop.hi - loop.lo)
+        buffer = context.buffer(f"{s.name}_so_far", (axis,), dtype)
+        start, place = ir.Local(s.name, dtype), {loop.index: symbols([axis])[0] + loop.lo}
+        body = running(axis, (factor, term), start, place, context)
+        self.defs.append(ir.Def(buffer.name, (axis,), dtype, body, s.origin))
+
+        def at(p: Poly) -> ir.Expr:
+            return ir.Load(buffer.name, (p,), dtype)
+
+        here, length = self.here - loop.lo, loop.hi - loop.lo
+        before = ir.Select(_is_positive(here), at(here - 1), start, dtype)
+        self.running[s.name] = lambda done: at(here) if done else before
+        last = ir.Select(_is_positive(length), at(length - 1), start, dtype)
+        self.last[s.name] = ir.Let(s.name, last, s.origin)
 
     def _free(self, e: ir.Expr) -> ir.Expr | None:
         """The expression in terms of the index alone; None if the loop changes what it reads."""
@@ -183,15 +226,16 @@ class _Split:
         def value(done: bool) -> ir.Expr:
             if done:
                 return after(place)
-            first = ir.Op("gt", (ir.Value(place, INT64), ir.Value(Poly(), INT64)), BOOL)
-            return ir.Select(first, after(place - 1), start, dtype)
+            return ir.Select(_is_positive(place), after(place - 1), start, dtype)
 
         self.running[s.name] = value
         length = loop.hi - loop.lo
-        some = ir.Op("gt", (ir.Value(length, INT64), ir.Value(Poly(), INT64)), BOOL)
-        self.last[s.name] = ir.Let(
-            s.name, ir.Select(some, after(length - 1), start, dtype), s.origin
-        )
+        last = ir.Select(_is_positive(length), after(length - 1), start, dtype)
+        self.last[s.name] = ir.Let(s.name, last, s.origin)
+
+
+def _is_positive(p: Poly) -> ir.Expr:
+    return ir.Op("gt", (ir.Value(p, INT64), ir.Value(Poly(), INT64)), BOOL)
 
 
 def _running(

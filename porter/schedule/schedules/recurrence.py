@@ -1,0 +1,113 @@
+"""Linear recurrences along a line, `y[i] = a[i] * y[i - 1] + b[i]`, by blocks of threads.
+
+Steps are composed in pairs, as G. E. Blelloch has it (Prefix sums and their applications, 1990):
+(a, b) and then (c, d) is (c * a, c * b + d), an associative operation.  The line is cut into as many
+parts as there are blocks: one launch composes the steps of every part, the next one those of the
+parts before each, and then goes through its own part, a tile after the other.
+
+What is rounded otherwise: each element is still the sum of the terms before it, weighted with
+products of factors, and `n` steps round at most `n` times more; `verify` allows for as many as the
+line is long.  Terms that cancel each other before a sum overflows do so later here, as in any scan.
+
+A product of factors may overflow, or meet a zero, where the line itself is finite, and an error
+grows with it.  So only factors of at most 1 are multiplied (`chained`): the tiles with one that is
+larger are run through in order by one thread, and by the block that found them, as what is after
+them cannot start before.  A product that is too small for a number stays the smallest one, for an
+infinite element times zero would be none.  With a factor that is NaN so is everything after it, in
+either order.  Integers wrap around, and are the same in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from porter import ir
+from porter.analyses.reductions import reductions
+from porter.analyses.scans import neutral
+from porter.schedule.base import SCAN_BARRIERS, Kernel, KernelWriters
+from porter.schedule.schedules.scan import COUNT, ScanLine, along, own_part
+from porter.schedule.writing import KernelWriter, Lines
+from porter.sizes.polynomial import sym
+
+
+class RecurrenceLine(ScanLine):
+    """All blocks, for parts of a line whose elements weigh the ones before them."""
+
+    name = "recurrence"
+    summary = "a recurrence by blocks"
+
+    def matches(self, s: ir.Write | ir.Stage, buffers: Mapping[str, ir.Buffer]) -> bool:
+        """A store of a recurrence."""
+        return isinstance(s, ir.Write) and any(
+            isinstance(r, ir.Recurrence) for r in reductions(s.body)
+        )
+
+    def barriers(self, kernel: Kernel) -> int:
+        """The scan of a tile in each launch, and that of the parts."""
+        return 3 * (SCAN_BARRIERS + 1)
+
+    def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:
+        """The steps of a part as one; those of the parts before it, and its own tiles."""
+        (fold,), (name, r) = kernel.folds, kernel.reductions[0]
+        assert isinstance(r, ir.Recurrence)
+        nothing = replace(r, start=_zero(r))
+        only = replace(fold, reductions=((name, nothing),), value=ir.Local(name, r.dtype), store=None)
+        first = writers.writer(replace(kernel, name=f"{kernel.name}_parts", axes=(), steps=(only,)))
+        parts = {**_pairs(first, name, r), **own_part(first, kernel)}
+        parts["index"] = first.index(r.axes[0].name)
+        parts["step"] = _step(first, parts, r.body, r.factor)
+        partial = [first.gives(f"{name}_parts", r.dtype), first.gives(f"{name}_factors", r.dtype)]
+
+        w = writers.writer(kernel)
+        for given in partial:
+            w.gets(ir.Buffer(given, (COUNT,), r.dtype))
+        own = {**_pairs(w, name, r), **own_part(w, kernel), "index": w.index(along(kernel).name)}
+        w.names["part_"] = own["part"] = w.fresh("part")
+        loads = [ir.Load(p, (sym("part_", True),), r.dtype) for p in partial]
+        own["before_it"] = _step(w, own, *loads)
+        with w.slot() as own["start_lines"]:
+            own["start"] = w.expr(r.start)
+        w.names[r.axes[0].name] = own["index"]
+        own["step"] = _step(w, own, r.body, r.factor)
+        state = ir.Local(name, r.dtype)
+        product = ir.Op("mul", (r.factor, state), r.dtype)
+        with w.slot() as own["in_order"]:
+            w.emit(f"{name} = {w.expr(ir.Op('add', (product, r.body), r.dtype))}")
+        assert fold.store is not None
+        with w.slot() as own["store"]:
+            w.block([replace(fold.store, axes=(), body=fold.value)])
+        return {"k": first, "parts": parts, "partial": partial, "scan": w, "own": own,
+                "guarded": r.dtype.kind == "f"}  # fmt: skip
+
+
+def _pairs(w: KernelWriter, name: str, r: ir.Recurrence) -> dict[str, object]:
+    """The names of one kernel, and the step that changes nothing."""
+    words = ("scratch", "factors", "before", "slope", "factor", "tile", "smallest", "stop")
+    one = ir.Const(1.0 if r.dtype.kind == "f" else 1, r.dtype)
+    kind = "linear" if r.dtype.kind == "f" else "whole_linear"
+    w.helper(f"scan_{kind}", *(["chained"] if r.dtype.kind == "f" else []))
+    return {**{word: w.fresh(word) for word in words}, "name": name, "zero": w.expr(_zero(r)),
+            "one": w.expr(one), "scan": f"scan_{kind}", "type": w.shared_type(r.dtype),
+            "tiny": _tiny(w, r)}  # fmt: skip
+
+
+def _zero(r: ir.Recurrence) -> ir.Expr:
+    return ir.Const(neutral("sum", r.dtype), r.dtype)
+
+
+def _tiny(w: KernelWriter, r: ir.Recurrence) -> str:
+    """The smallest number that is not zero; of the numbers of a generic kernel, either one."""
+    double, single = (w.expr(ir.Const(x, r.dtype)) for x in (5e-324, 1e-45))
+    if r.dtype.var is None:
+        return double if r.dtype.itemsize == 8 else single
+    return f"{double} if {double} > 0 else {single}"
+
+
+def _step(
+    w: KernelWriter, names: Mapping[str, object], body: ir.Expr, factor: ir.Expr
+) -> Lines:  # fmt: skip
+    with w.slot() as lines:
+        w.emit(f"{names['name']} = {w.expr(body)}")
+        w.emit(f"{names['slope']} = {w.expr(factor)}")
+    return lines

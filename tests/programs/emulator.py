@@ -18,7 +18,8 @@ from tests.programs.strategy import Program
 
 
 @cache
-def _installed() -> Emulation:
+def installed() -> Emulation:
+    """The emulator in place of the simulator's launches."""
     from porter.verify.engines.simulator import EMULATED, install
 
     install()
@@ -30,7 +31,7 @@ def _installed() -> Emulation:
 def on_emulator(program: Program, blocks: Mapping[str, int] = SMALL) -> Outcome:
     """What the generated module does on the emulator, which has the warps of a GPU."""
     blocks = {**blocks, "WARP": 32, "THREADS": max(blocks.get("THREADS", 0), 64)}
-    emulation = _installed()
+    emulation = installed()
     emulation.clear()
     programs.forget()
     made = attempted(program, siblings=False, blocks=blocks)

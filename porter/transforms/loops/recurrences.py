@@ -98,7 +98,10 @@ def recurrence_in_array(loop: ir.For, after: set[str], context: Context) -> list
         return None
     reads = [x for e in found for x in walk(e) if isinstance(x, ir.Load) and x.buffer == s.buffer]
     start = tuple(p.replace({loop.index: loop.lo}) for p in earlier)
-    if any(x.index != s.index for x in reads) or not all(p.is_nonneg() for p in start):
+    # the lowest subscript: none of them may count from the end
+    lowest = loop.lo - 1 if loop.step == 1 else loop.hi + 1
+    least = (p.replace({loop.index: lowest}) for p in s.index)
+    if any(x.index != s.index for x in reads) or not all(p.is_nonneg() for p in least):
         return None
     axis, place = loop_axis(loop)
     body = running(axis, (found[0], found[1]), replace(old, index=start), place, context)

@@ -1,0 +1,210 @@
+"""Linear recurrences whose lines end at the borders of blocks, parts and tiles.
+
+Needs NUMBA_ENABLE_CUDASIM=1 before Numba is imported.  Prints a line for each wrong result.  The
+emulator runs the module's own blocks or small ones, in few parts, so that each has several tiles.
+A result must be finite where that of NumPy is, infinite or no number where that is, and no farther
+from it than as many roundings as the line is long of what its terms sum up to.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from porter.emulate import program as programs
+from tests.programs.emulator import installed
+from tests.programs.simulator import converted
+from tests.programs.strategy import Parameter, Program
+
+Array = np.ndarray[Any, Any]
+OWN, SMALL = {"THREADS": 256, "WARP": 32}, {"THREADS": 64, "WARP": 32, "MOST_PARTIALS": 3}
+#: the length of lines: borders of a block, of a part, of a tile of a part, of a tile of parts
+LENGTHS: tuple[tuple[dict[str, int], tuple[int, ...]], ...] = (
+    (OWN, (1, 2, 3, 255, 256, 257, 258, 511, 512, 513, 514, 775)),
+    (SMALL, (1, 2, 64, 65, 66, 129, 191, 192, 193, 194, 384, 385, 386, 1000)),
+    ({"THREADS": 64, "WARP": 32}, (64 * 63, 64 * 64 + 1, 64 * 65 + 2, 64 * 131)),
+)
+IN_ARRAY = """
+def f(a, b):
+    y = np.zeros_like(b)
+    y[0] = b[0]
+    for i in range(1, b.size):
+        y[i] = a[i] * y[i - 1] + b[i]
+    return y
+"""
+BACKWARDS = """
+def f(a, b):
+    x = b.copy()
+    for i in range(b.size - 2, -1, -1):
+        x[i] = b[i] - a[i] * x[i + 1]
+    return x
+"""
+IN_PLACE = """
+def f(a, b):
+    for i in range(1, b.size):
+        b[i] += a[i] * b[i - 1]
+    return b
+"""
+IN_VARIABLE = """
+def f(a, b):
+    v = START
+    out = np.zeros_like(b)
+    for i in range(b.size):
+        v = v * a[i] + b[i]
+        out[i] = v
+    return out
+"""
+WHERE = """
+def f(a, b):
+    v = START
+    out = np.zeros_like(b)
+    for i in range(b.size):
+        f = a[i]
+        if b[i] > 0:
+            v = b[i] - v * f
+        out[i] = v
+    return out
+"""
+LAST = """
+def f(a, b):
+    v = START
+    for i in range(b.size):
+        v = a[i] * v + b[i]
+    return v
+"""
+SHAPES = (IN_ARRAY, BACKWARDS, IN_PLACE, IN_VARIABLE, WHERE, LAST)
+
+
+def factors(rng: np.random.Generator, kind: str, n: int, dtype: str) -> Array:
+    """Factors of a kind; those of integers are any."""
+    if np.dtype(dtype).kind == "i":
+        limits = np.iinfo(dtype)
+        return rng.integers(limits.min, limits.max, n, dtype, endpoint=True)
+    a = rng.uniform(-1, 1, n)
+    match kind:
+        case "slow":
+            a = rng.uniform(0.99, 1, n)
+        case "resets":
+            a[rng.random(n) < 0.02] = 0.0
+        case "one beyond":
+            a[rng.integers(0, max(n, 1), min(n, 2))] = -1.5
+        case "growing":
+            a = rng.uniform(0.9, 1.3, n)
+        case "up and down":
+            # products of several overflow, those of neighbours do not
+            large = 1e30 if dtype == "float32" else 1e250
+            a = np.where(np.arange(n) // 4 % 2, large, 1 / large)
+        case "tiny":
+            a = np.full(n, 1e-30)
+        case "special":
+            a[rng.integers(0, max(n, 1), min(n, 1))] = rng.choice([np.nan, np.inf, -np.inf])
+    return a.astype(dtype)
+
+
+def terms(rng: np.random.Generator, kind: str, n: int, dtype: str) -> Array:
+    """What is added."""
+    if np.dtype(dtype).kind == "i":
+        return rng.integers(-(2**40), 2**40, n).astype(dtype)
+    b = rng.normal(size=n)
+    match kind:
+        case "impulse":
+            b = np.zeros(n)
+            b[: min(n, 1)] = 1.0
+        case "infinite":
+            b[rng.integers(0, max(n, 1), min(n, 1))] = rng.choice([np.inf, -np.inf])
+        case "no number":
+            b[rng.integers(0, max(n, 1), min(n, 1))] = np.nan
+    return b.astype(dtype)
+
+
+KINDS = ("plain", "slow", "resets", "one beyond", "growing", "up and down", "tiny", "special")
+ADDED = ("plain", "impulse", "infinite", "no number")
+
+
+def bound(function: Callable[..., Any], a: Array, b: Array, text: str) -> Any:
+    """What the terms sum up to without their signs, in wider numbers."""
+    wide = np.abs(a.astype(np.longdouble)), np.abs(b.astype(np.longdouble))
+    if text == BACKWARDS:
+        wide = -wide[0], wide[1]
+    scope: dict[str, Any] = {"np": np}
+    exec(text.replace("if b[i] > 0:", "if True:").replace("b[i] - v", "b[i] + v"), scope)
+    return scope["f"](*wide)
+
+
+def wrong(made: Any, expected: Any, most: Any, n: int) -> str:
+    """What is wrong with a result, or nothing."""
+    made, expected = np.asarray(made), np.asarray(expected)
+    if (made.dtype, made.shape) != (expected.dtype, expected.shape):
+        return f"{made.dtype}{made.shape} instead of {expected.dtype}{expected.shape}"
+    if made.dtype.kind == "i":
+        return "" if np.array_equal(made, expected) else "another integer"
+    finite = np.isfinite(expected)
+    if not np.array_equal(np.where(finite, 0, made), np.where(finite, 0, expected), equal_nan=True):
+        return "another infinity, or a number where there is none"
+    info = np.finfo(made.dtype)
+    apart = np.abs(np.where(finite, made, 0).astype(np.longdouble) - np.where(finite, expected, 0))
+    with np.errstate(all="ignore"):
+        allowed = (n + 8) * info.eps * np.where(np.isfinite(most), most, np.inf) + info.tiny
+    if not (apart <= allowed).all():
+        k = int(np.argmax(apart > allowed))
+        return f"[{k}] is {made.flat[k]!r}, not {expected.flat[k]!r}"
+    return ""
+
+
+def cases(count: int, seed: int) -> Iterator[tuple[Program, str, dict[str, int], list[Any]]]:
+    """Each shape for each dtype and size of blocks, called so often."""
+    rng = np.random.default_rng(seed)
+    for shape in SHAPES:
+        for dtype in ("float64", "float32", "int64"):
+            text = shape.replace("START", "0" if dtype == "int64" else "0.0")
+            parameters = Parameter("a", dtype, ("n",)), Parameter("b", dtype, ("n",))
+            for blocks, lengths in LENGTHS:
+                calls = []
+                for _ in range(count):
+                    n = int(rng.choice(lengths))
+                    a = factors(rng, str(rng.choice(KINDS)), n, dtype)
+                    calls.append((a, terms(rng, str(rng.choice(ADDED)), n, dtype)))
+                yield Program("import numpy as np\n\n" + text, parameters, ()), text, blocks, calls
+
+
+def checked(
+    program: Program, text: str, blocks: Mapping[str, int], calls: list[Any]
+) -> Iterator[str]:
+    """What is wrong with the calls of one program."""
+    emulation = installed()
+    emulation.clear()
+    programs.forget()
+    made = converted(program, siblings=False, blocks=blocks)
+    emulation.watched = [made.__globals__]
+    for a, b in calls:
+        original = program.function()
+        expected, most = original(a.copy(), b.copy()), 0
+        if a.dtype.kind == "f":
+            most = bound(original, a, b, text)
+        found = wrong(made(a.copy(), b.copy()), expected, most, a.size)
+        if found:
+            yield f"{text}{a.dtype} {a.size} {blocks}: {found}"
+        if left := emulation.reason():
+            yield f"{text}not on the emulator: {left}"
+
+
+def main() -> int:
+    """Run all of them."""
+    warnings.simplefilter("ignore")
+    count, seed = int(sys.argv[1]), int(sys.argv[2])
+    done = failed = 0
+    for case in cases(count, seed):
+        done += 1
+        for line in checked(*case):
+            failed += 1
+            print(line)
+    print(f"{done} programs, {failed} wrong")
+    return int(failed > 0 or done < 30)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

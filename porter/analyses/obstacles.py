@@ -14,7 +14,9 @@ from porter.ir.effects import defs_in, exposed_scalars, uses
 from porter.ir.walk import own_level, rewrite, statements
 from porter.sizes.polynomial import Atom, Data, Poly, Symbol, sym
 
-_IN_ORDER = "keep the loop on the CPU, or run it on one slow thread with `--allow-serial`"
+_IN_ORDER = (
+    "convert it for the CPU with `--target loops`, or for one slow thread with `--allow-serial`"
+)
 
 
 def obstacle(loop: ir.For, after: set[str], context: Context) -> Refusal | None:
@@ -65,7 +67,7 @@ def _passed_on(loop: ir.For, variable: str, context: Context, *, in_loop: bool) 
         "PRT904",
         message,
         last.span,
-        cure + ", or run it on one thread with `--allow-serial`",
+        f"{cure}, or {_IN_ORDER}",
         (note,) if in_loop else (),
     )
 
@@ -90,8 +92,8 @@ def _dependence(loop: ir.For, write: Access, other: Access, context: Context) ->
     message = f"the loop over `{index}` runs in order: it writes `{one}` {what}"
     note = Note(other.origin.span, "written here" if other.write else "read here")
     cure = (
-        "write into a second array if old values are meant; run a recurrence on the CPU, "
-        "or on one slow thread with `--allow-serial`"
+        "write into a second array if old values are meant; a recurrence runs on the CPU with "
+        "`--target loops`, or on one slow thread with `--allow-serial`"
     )
     return refusal("PRT904", message, write.origin.span, cure, (note,))
 

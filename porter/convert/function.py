@@ -415,7 +415,7 @@ def _converted(function: FunctionSource, made: Made, how: How, told: bool) -> Co
         beside=None if made.served.beside is None
         else _converted(function, Made(types, made.served.beside), how, True),
         raising=_raising(planned, how), target=how.target, parts=lines_of(function),
-        casts=how.casts,
+        casts=how.casts, notes=planned.remarks,
     )  # fmt: skip
 
 

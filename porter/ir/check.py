@@ -13,8 +13,8 @@ from porter.dtypes.dtype import KINDS, DType
 from porter.ir import nodes as ir
 from porter.ir.effects import defs
 from porter.ir.ops import COMBINES, OPS, REDUCTIONS
-from porter.ir.recurrences import Recurrence, operands
 from porter.ir.printer import lines
+from porter.ir.recurrences import Recurrence, operands
 from porter.ir.scalars import DTypeError, types_of
 from porter.ir.walk import data_of, host_level, statements, walk
 from porter.sizes.polynomial import Dim, Poly

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from porter.ir import nodes as ir
 from porter.ir.recurrences import operands
@@ -101,7 +101,8 @@ def rewrite(expr: ir.Expr, change: Callable[[ir.Expr], ir.Expr | None]) -> ir.Ex
 
 def map_operands(r: F, change: Callable[[ir.Expr], ir.Expr]) -> F:
     """A fold with what it computes and what it starts from replaced."""
-    return replace(r, **{name: change(e) for name, e in operands(r).items()})
+    changed: dict[str, Any] = {name: change(e) for name, e in operands(r).items()}
+    return replace(r, **changed)
 
 
 def rewrite_poly(poly: Poly, change: Callable[[ir.Expr], ir.Expr | None]) -> Poly:

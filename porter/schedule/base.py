@@ -280,6 +280,10 @@ class Schedule(ABC):
         """What `--emit plan` says of the kernel."""
         return self.summary
 
+    def remark(self, kernel: Kernel) -> str:
+        """What the module's header says of the kernel: what its numbers have otherwise."""
+        return ""
+
     # -- text --------------------------------------------------------------------------------
 
     @abstractmethod

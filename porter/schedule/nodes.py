@@ -114,6 +114,12 @@ class Plan:
     seed: ir.Expr | None = None  # what the function gives its random numbers to start from
 
     @property
+    def remarks(self) -> tuple[str, ...]:
+        """What its kernels compute otherwise than NumPy, for the header of the module."""
+        kernels = (i.kernel for i in items_of(self.items) if isinstance(i, Launch))
+        return tuple(dict.fromkeys(said for k in kernels if (said := k.schedule.remark(k))))
+
+    @property
     def arrays(self) -> list[str]:
         """The arguments that are arrays."""
         return [p.name for p in self.parameters if p.ndim is not None]

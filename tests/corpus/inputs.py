@@ -515,9 +515,9 @@ CASES: dict[str, Case] = (
         "examples/md5_blocks:hash_computation": refused("float64[:]", "PRT901", "n"),
         # refused.py
         "refused:recurrence": refused("float64[:], float64, float64[:]", "PRT904", "n s n"),
-        "refused:exponential_smoothing": refused("float64[:], float64", "PRT904", "n s"),
+        "refused:clipped_smoothing": refused("float64[:], float64", "PRT904", "n s"),
         "refused:bubblesort": refused("float64[:]", "PRT904", "n"),
-        "refused:backward_difference": refused("float64[:]", "PRT904", "n"),
+        "refused:backward_ratio": refused("float64[:]", "PRT904", "n"),
         "refused:singular_values": refused("float64[:, :]", "PRT901", "n,m"),
         "refused:sorted_copy": refused("float64[:]", "PRT901", "n"),
         "refused:distinct": refused("float64[:]", "PRT901 PRT906", "n"),

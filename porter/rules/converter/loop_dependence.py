@@ -21,12 +21,15 @@ class LoopCarriedDependence(ConverterRule):
     ```python
     def smooth(x, out):
         for i in range(1, x.shape[0]):
-            out[i] = 0.5 * out[i - 1] + x[i]  # PRT904
+            out[i] = max(0.5 * out[i - 1], x[i])  # PRT904
     ```
 
-    Write into a second array if the old values are meant. Keep a true recurrence on the CPU, or
-    run it on one GPU thread with `--allow-serial`. That is far slower than on a CPU, but the
-    data stays on the device.
+    Write into a second array if the old values are meant. `--target loops` converts a true
+    recurrence for the CPU. With `--allow-serial` it runs on one GPU thread: that is far slower than
+    on a CPU, but the data stays on the device.
+
+    Running sums, products and extremes are no such loops, nor are linear recurrences along one axis
+    (`out[i] = a[i] * out[i - 1] + b[i]`, in an array or a variable): they become scans.
 
     ## Fix safety
 
@@ -53,6 +56,12 @@ class LoopCarriedDependence(ConverterRule):
 
         def f(x):
             x[1:] = x[:-1] + np.sin(x[1:])
+        ---
+        import numpy as np
+
+        def f(x, b):
+            for i in range(1, x.shape[0]):
+                x[i] = 0.5 * x[i - 1] + b[i]
         """
     INVALID = """
         ---
@@ -60,11 +69,11 @@ class LoopCarriedDependence(ConverterRule):
 
         def f(x, b):
             for i in range(1, x.shape[0]):
-                x[i] = 0.5 * x[i - 1] + b[i]
+                x[i] = 0.5 * x[i - 1] ** 2 + b[i]
         ---
         import numpy as np
 
         def f(x):
             for i in range(x.shape[0] - 1):
-                x[i + 1] = x[i + 1] - x[i]
+                x[i + 1] = x[i + 1] / x[i]
         """

@@ -1,9 +1,9 @@
 """Linear recurrences along a line, `y[i] = a[i] * y[i - 1] + b[i]`, by blocks of threads.
 
 Steps are composed in pairs, as G. E. Blelloch has it (Prefix sums and their applications, 1990):
-(a, b) and then (c, d) is (c * a, c * b + d), an associative operation.  The line is cut into as many
-parts as there are blocks: one launch composes the steps of every part, the next one those of the
-parts before each, and then goes through its own part, a tile after the other.
+(a, b) and then (c, d) is (c * a, c * b + d), an associative operation.  The line is cut into as
+many parts as there are blocks: one launch composes the steps of every part, the next one those of
+the parts before each, and then goes through its own part, a tile after the other.
 
 What is rounded otherwise: each element is still the sum of the terms before it, weighted with
 products of factors, and `n` steps round at most `n` times more; `verify` allows for as many as the
@@ -47,12 +47,24 @@ class RecurrenceLine(ScanLine):
         """The scan of a tile in each launch, and that of the parts."""
         return 3 * (SCAN_BARRIERS + 1)
 
+    def remark(self, kernel: Kernel) -> str:
+        """That of floats, whose roundings are others; integers are the same in any order."""
+        if kernel.reductions[0][1].dtype.kind != "f":
+            return ""
+        line = kernel.folds[0].origin.span.line
+        return (
+            f"the recurrence at line {line} is computed in parts, so rounded otherwise; "
+            "from a factor beyond 1 on, one block computes it in order"
+        )
+
     def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:
         """The steps of a part as one; those of the parts before it, and its own tiles."""
         (fold,), (name, r) = kernel.folds, kernel.reductions[0]
         assert isinstance(r, ir.Recurrence)
         nothing = replace(r, start=_zero(r))
-        only = replace(fold, reductions=((name, nothing),), value=ir.Local(name, r.dtype), store=None)
+        only = replace(
+            fold, reductions=((name, nothing),), value=ir.Local(name, r.dtype), store=None
+        )
         first = writers.writer(replace(kernel, name=f"{kernel.name}_parts", axes=(), steps=(only,)))
         parts = {**_pairs(first, name, r), **own_part(first, kernel)}
         parts["index"] = first.index(r.axes[0].name)
@@ -62,20 +74,21 @@ class RecurrenceLine(ScanLine):
         w = writers.writer(kernel)
         for given in partial:
             w.gets(ir.Buffer(given, (COUNT,), r.dtype))
-        own = {**_pairs(w, name, r), **own_part(w, kernel), "index": w.index(along(kernel).name)}
-        w.names["part_"] = own["part"] = w.fresh("part")
+        own = {**_pairs(w, name, r), **own_part(w, kernel), "part": w.fresh("part")}
+        own["index"] = index = w.index(along(kernel).name)
+        w.names["part_"] = str(own["part"])
         loads = [ir.Load(p, (sym("part_", True),), r.dtype) for p in partial]
         own["before_it"] = _step(w, own, *loads)
         with w.slot() as own["start_lines"]:
             own["start"] = w.expr(r.start)
-        w.names[r.axes[0].name] = own["index"]
+        w.names[r.axes[0].name] = index
         own["step"] = _step(w, own, r.body, r.factor)
         state = ir.Local(name, r.dtype)
         product = ir.Op("mul", (r.factor, state), r.dtype)
-        with w.slot() as own["in_order"]:
+        with w.inside(), w.slot() as own["in_order"]:
             w.emit(f"{name} = {w.expr(ir.Op('add', (product, r.body), r.dtype))}")
         assert fold.store is not None
-        with w.slot() as own["store"]:
+        with w.inside(), w.slot() as own["store"]:
             w.block([replace(fold.store, axes=(), body=fold.value)])
         return {"k": first, "parts": parts, "partial": partial, "scan": w, "own": own,
                 "guarded": r.dtype.kind == "f"}  # fmt: skip
@@ -98,16 +111,17 @@ def _zero(r: ir.Recurrence) -> ir.Expr:
 
 def _tiny(w: KernelWriter, r: ir.Recurrence) -> str:
     """The smallest number that is not zero; of the numbers of a generic kernel, either one."""
+    if r.dtype.kind != "f":
+        return ""
     double, single = (w.expr(ir.Const(x, r.dtype)) for x in (5e-324, 1e-45))
     if r.dtype.var is None:
         return double if r.dtype.itemsize == 8 else single
     return f"{double} if {double} > 0 else {single}"
 
 
-def _step(
-    w: KernelWriter, names: Mapping[str, object], body: ir.Expr, factor: ir.Expr
-) -> Lines:  # fmt: skip
-    with w.slot() as lines:
+def _step(w: KernelWriter, names: Mapping[str, object], body: ir.Expr, factor: ir.Expr) -> Lines:
+    """The lines that compute the step of one element."""
+    with w.inside(), w.slot() as lines:
         w.emit(f"{names['name']} = {w.expr(body)}")
         w.emit(f"{names['slope']} = {w.expr(factor)}")
     return lines

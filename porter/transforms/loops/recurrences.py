@@ -18,7 +18,6 @@ from porter.ir.walk import rewrite, scalars_of, statements, substitute, walk
 from porter.sizes.polynomial import Data, Poly, sym
 
 
-
 def linear(step: ir.Expr, old: ir.Expr) -> tuple[ir.Expr, ir.Expr] | None:
     """The factor of the old value in a step, and what is added to that; None if there are none.
 
@@ -47,8 +46,8 @@ def _split(e: ir.Expr, old: ir.Expr) -> _Parts | None:
         return None, e
     match e:
         case ir.Op("mul", (left, right)) if left == old or right == old:
-            factor = right if left == old else left
-            return None if any(x == old for x in walk(factor)) else (factor, None)
+            other = right if left == old else left
+            return None if any(x == old for x in walk(other)) else (other, None)
         case ir.Op("neg", (arg,)):
             inner = _split(arg, old)
             return None if inner is None else (_negative(inner[0]), _negative(inner[1]))
@@ -56,10 +55,8 @@ def _split(e: ir.Expr, old: ir.Expr) -> _Parts | None:
             first, second = _split(left, old), _split(right, old)
             if first is None or second is None or (first[0] and second[0]):
                 return None
-            factor, rest = second
-            if e.op == "sub":
-                factor = _negative(factor)
-            return first[0] or factor, _sum(e, first[1], rest)
+            factor = _negative(second[0]) if e.op == "sub" else second[0]
+            return first[0] or factor, _sum(e, first[1], second[1])
     return None
 
 

@@ -278,7 +278,9 @@ def _recurrence(loop: ir.For, context: Context) -> list[ir.Stmt] | None:
         first, term = term, first
     if not (isinstance(first, ir.Load) and first.buffer == s.buffer and first.index == earlier):
         return None
-    if any(isinstance(e, ir.Load) and e.buffer == s.buffer for e in walk(term)):
+    # the element itself is read before it is stored
+    reads = (e for e in walk(term) if isinstance(e, ir.Load) and e.buffer == s.buffer)
+    if any(e.index != s.index for e in reads):
         return None
     fold, _ = _FOLDS[s.body.op]
     before: list[ir.Stmt] = []

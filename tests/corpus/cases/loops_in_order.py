@@ -25,7 +25,7 @@ CASES = {
     "crc16": Case("uint8[:], int64", "n =33800", serial=True),
     "bubblesort": Case(F1, "n", serial=True),
     "insertion_sort": Case(F1, "n", serial=True),
-    "smoothing": Case(f"{F1}, {F}", "n s", serial=True),
+    "saturating": Case(f"{F1}, {F}", "n s", serial=True),
     "fibonacci": Case(N, "=n", serial=True),
     "random_access": Case(f"{I1}, {N}, {N}", custom=_chain, serial=True),
     "longest_run": Case(F1, "n", serial=True),

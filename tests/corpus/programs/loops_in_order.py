@@ -39,11 +39,12 @@ def insertion_sort(x):
         x[j + 1] = key
 
 
-def smoothing(x, alpha):
+def saturating(x, alpha):
+    """What is kept is not linear in what was kept."""
     s = np.empty_like(x)
     s[0] = x[0]
     for t in range(1, len(x)):
-        s[t] = alpha * x[t] + (1 - alpha) * s[t - 1]
+        s[t] = alpha * x[t] + np.tanh(s[t - 1])
     return s
 
 

@@ -11,14 +11,14 @@ import numpy as np
 def recurrence(x, a, b):
     """Truly sequential over the only axis."""
     for i in range(1, x.shape[0]):
-        x[i] = a * x[i - 1] + b[i]
+        x[i] = a * x[i - 1] ** 2 + b[i]
 
 
-def exponential_smoothing(x, alpha):
+def clipped_smoothing(x, alpha):
     s = np.empty_like(x)
     s[0] = x[0]
     for t in range(1, len(x)):
-        s[t] = alpha * x[t] + (1 - alpha) * s[t - 1]
+        s[t] = alpha * x[t] + (1 - alpha) * max(s[t - 1], 0.0)
     return s
 
 
@@ -33,10 +33,10 @@ def bubblesort(X):
                 X[i + 1] = tmp
 
 
-def backward_difference(x):
+def backward_ratio(x):
     """Reads what an earlier iteration wrote."""
     for i in range(x.shape[0] - 1):
-        x[i + 1] = x[i + 1] - x[i]
+        x[i + 1] = x[i + 1] / x[i]
 
 
 def singular_values(a):

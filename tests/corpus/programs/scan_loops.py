@@ -78,11 +78,87 @@ def means_so_far(x):
 
 
 def smoothed(x, a):
-    """A recurrence with a factor: not associative in what is kept."""
+    """A recurrence with a factor."""
     y = np.zeros(len(x))
     y[0] = x[0]
     for i in range(1, len(x)):
         y[i] = a * y[i - 1] + (1 - a) * x[i]
+    return y
+
+
+def leaky(current, decay):
+    v = 0.0
+    out = np.zeros(current.size)
+    for t in range(current.size):
+        v = v * decay + current[t]
+        out[t] = v
+    return out
+
+
+def volatility(r, omega, a, b):
+    """A GARCH(1, 1): the start is a variance of all."""
+    s = np.empty_like(r)
+    s[0] = r.var()
+    for t in range(1, len(r)):
+        s[t] = omega + a * r[t - 1] ** 2 + b * s[t - 1]
+    return s
+
+
+def weighted(a, b):
+    """Factors of an array: those beyond 1 are not multiplied."""
+    y = np.zeros_like(b)
+    for i in range(1, b.size):
+        y[i] = a[i] * y[i - 1] + b[i]
+    return y
+
+
+def back_substituted(c, d):
+    """From the end, as the Thomas algorithm does."""
+    x = d.copy()
+    for i in range(len(d) - 2, -1, -1):
+        x[i] = d[i] - c[i] * x[i + 1]
+    return x
+
+
+def differences_backwards(x):
+    """In place: the old element is read where the new one is stored."""
+    for i in range(x.shape[0] - 1):
+        x[i + 1] = x[i + 1] - x[i]
+
+
+def decayed_events(events, decay):
+    """Only the last value is asked for, and only some steps change it."""
+    level = events[0]
+    for t in range(1, len(events)):
+        if events[t] > 0:
+            level = decay * level + events[t]
+    return level
+
+
+def congruential(seeds, start):
+    """Integers that wrap around, as they do in any order."""
+    state = start
+    out = np.zeros(len(seeds), dtype=np.int64)
+    for i in range(len(seeds)):
+        state = 77 * state + seeds[i]
+        out[i] = state
+    return out
+
+
+def drawn_towards(x, rate):
+    """The old value stands in two terms: infinite, it would be no number in their difference."""
+    out = np.zeros_like(x)
+    v = 0.0
+    for i in range(len(x)):
+        v = v + rate * (x[i] - v)
+        out[i] = v
+    return out
+
+
+def second_order(x, a, b):
+    y = x.copy()
+    for i in range(2, len(x)):
+        y[i] = a * y[i - 1] + b * y[i - 2] + x[i]
     return y
 
 

@@ -62,12 +62,12 @@ def _passed_on(loop: ir.For, variable: str, context: Context, *, in_loop: bool) 
     message = f"the loop over `{index}` carries `{name}` from one iteration to the next"
     if not in_loop:
         message = f"`{name}` keeps the value of the last iteration of the loop over `{index}`"
-    cure = "compute it from the index, or accumulate it with a NumPy reduction"
+    cure = "compute it from the index, accumulate it with a NumPy reduction"
     return refusal(
         "PRT904",
         message,
         last.span,
-        f"{cure}, or {_IN_ORDER}",
+        f"{cure}, {_IN_ORDER}",
         (note,) if in_loop else (),
     )
 

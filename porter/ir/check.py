@@ -267,6 +267,7 @@ class _Checker:
                 if isinstance(e, ir.Scan):
                     self.rule(len(axes) == 1 and (axes[0].hi - 1).symbol is not None, "a scan")
                 inner = self.axes(axes, names)
+                self.variables |= {e.old} if isinstance(e, Recurrence) else set()
                 for name, operand in operands(e).items():
                     self.expr(operand, names if name == "start" else inner)
                     self.alike(operand, dtype, op)

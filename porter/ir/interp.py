@@ -262,7 +262,9 @@ class Machine:
         """The steps in order."""
         total = self.expr(e.start)
         for _ in self.domain(e.axes):
-            total = self.checked(self.expr(e.factor) * total + self.expr(e.body), e)
+            self.numbers[e.old] = total
+            total = self.checked(self.expr(e.step), e)
+        self.numbers.pop(e.old, None)
         return total
 
     def block(self, body: Block) -> Ending:

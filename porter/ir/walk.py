@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from porter.ir import nodes as ir
-from porter.ir.recurrences import operands
+from porter.ir.recurrences import Recurrence, operands
 from porter.sizes.polynomial import Atom, Data, Poly, Symbol
 
 N = TypeVar("N")
@@ -182,9 +182,10 @@ def jumps(body: Sequence[ir.Stmt]) -> bool:
 
 def scalars_of(expr: ir.Expr) -> set[str]:
     """The variables, indices and sizes that an expression reads and does not bind itself."""
-    return free_names(expr).union(
+    found = free_names(expr).union(
         e.name for e in walk(expr) if isinstance(e, (ir.Scalar, ir.Local, ir.Object))
     )
+    return found - {e.old for e in walk(expr) if isinstance(e, Recurrence)}
 
 
 def blocks(stmt: ir.Stmt) -> tuple[tuple[ir.Stmt, ...], ...]:

@@ -47,7 +47,7 @@ HELPERS = {
     "first_max", "first_min", "block_argmax", "block_argmin",
     "column_argmax", "column_argmin", "row_argmax", "row_argmin",
     "row_of_grid", "row_part", "row_wait", "whole_and_rest",
-    "chained", "scan_linear", "scan_whole_linear",
+    "chained", "finite", "scan_linear", "scan_towards", "scan_whole_linear",
     *(f"{kind}_{op}" for kind in ("block", "column", "row", "scan")
       for op in ("sum", "prod", "max", "min", "any", "all")),
     "_on_device", "_array", "_weak", "_flat", "_expanded", "_widened", "_integer", "_number",

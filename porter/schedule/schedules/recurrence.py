@@ -13,8 +13,9 @@ A product of factors may overflow, or meet a zero, where the line itself is fini
 grows with it.  So only factors of at most 1 are multiplied (`chained`): the tiles with one that is
 larger are run through in order by one thread, and by the block that found them, as what is after
 them cannot start before.  A product that is too small for a number stays the smallest one, for an
-infinite element times zero would be none.  With a factor that is NaN so is everything after it, in
-either order.  Integers wrap around, and are the same in any order.
+infinite element times zero would be none.  A step from an infinite element towards something is no
+number, as in order.  With a factor that is NaN so is everything after it, in either order.
+Integers wrap around, and are the same in any order.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from dataclasses import replace
 from porter import ir
 from porter.analyses.reductions import reductions
 from porter.analyses.scans import neutral
+from porter.ir.rebuild import variables_as
+from porter.ir.walk import rewrite
 from porter.schedule.base import SCAN_BARRIERS, Kernel, KernelWriters
 from porter.schedule.schedules.scan import COUNT, ScanLine, along, own_part
 from porter.schedule.writing import KernelWriter, Lines
@@ -61,7 +64,7 @@ class RecurrenceLine(ScanLine):
         """The steps of a part as one; those of the parts before it, and its own tiles."""
         (fold,), (name, r) = kernel.folds, kernel.reductions[0]
         assert isinstance(r, ir.Recurrence)
-        nothing = replace(r, start=_zero(r))
+        nothing = replace(r, start=_zero(r), step=_zero(r))
         only = replace(
             fold, reductions=((name, nothing),), value=ir.Local(name, r.dtype), store=None
         )
@@ -83,26 +86,30 @@ class RecurrenceLine(ScanLine):
             own["start"] = w.expr(r.start)
         w.names[r.axes[0].name] = index
         own["step"] = _step(w, own, r.body, r.factor)
-        state = ir.Local(name, r.dtype)
-        product = ir.Op("mul", (r.factor, state), r.dtype)
+        y = ir.Local(name, r.dtype)
+        in_order = rewrite(r.step, variables_as({r.old: y}))
         with w.inside(), w.slot() as own["in_order"]:
-            w.emit(f"{name} = {w.expr(ir.Op('add', (product, r.body), r.dtype))}")
+            w.emit(f"{name} = {w.expr(in_order)}")
         assert fold.store is not None
         with w.inside(), w.slot() as own["store"]:
             w.block([replace(fold.store, axes=(), body=fold.value)])
         return {"k": first, "parts": parts, "partial": partial, "scan": w, "own": own,
-                "guarded": r.dtype.kind == "f"}  # fmt: skip
+                "guarded": r.dtype.kind == "f", "towards": r.towards}  # fmt: skip
 
 
 def _pairs(w: KernelWriter, name: str, r: ir.Recurrence) -> dict[str, object]:
     """The names of one kernel, and the step that changes nothing."""
     words = ("scratch", "factors", "before", "slope", "factor", "tile", "smallest", "stop")
-    one = ir.Const(1.0 if r.dtype.kind == "f" else 1, r.dtype)
-    kind = "linear" if r.dtype.kind == "f" else "whole_linear"
+    kind = "towards" if r.towards else "linear" if r.dtype.kind == "f" else "whole_linear"
     w.helper(f"scan_{kind}", *(["chained"] if r.dtype.kind == "f" else []))
+    w.helper(*(["finite"] if r.towards else []))
     return {**{word: w.fresh(word) for word in words}, "name": name, "zero": w.expr(_zero(r)),
-            "one": w.expr(one), "scan": f"scan_{kind}", "type": w.shared_type(r.dtype),
+            "one": w.expr(_number(1, r)), "scan": f"scan_{kind}", "type": w.shared_type(r.dtype),
             "tiny": _tiny(w, r)}  # fmt: skip
+
+
+def _number(value: int, r: ir.Recurrence) -> ir.Expr:
+    return ir.Const(float(value) if r.dtype.kind == "f" else value, r.dtype)
 
 
 def _zero(r: ir.Recurrence) -> ir.Expr:

@@ -51,7 +51,7 @@ def _block(body: tuple[ir.Stmt, ...], found: _Sums) -> tuple[ir.Stmt, ...]:
 
 def _defined(value: ir.Expr, summed: bool) -> ir.Expr:
     """What an exact name holds; a product, where something is added to it elsewhere, is rounded."""
-    made = _exact(value)
+    made = exact(value)
     return _rounded(made) if summed else made
 
 
@@ -61,9 +61,9 @@ def _decided(e: ir.Expr) -> ir.Expr | None:
     if not operands:
         return None
     if isinstance(e, ir.Cast):
-        return ir.Cast(_exact(e.arg), e.dtype)
+        return ir.Cast(exact(e.arg), e.dtype)
     assert isinstance(e, ir.Op)
-    return ir.Op(e.op, tuple(_exact(a) for a in e.args), e.dtype)
+    return ir.Op(e.op, tuple(exact(a) for a in e.args), e.dtype)
 
 
 def _decisive(e: ir.Expr) -> tuple[ir.Expr, ...]:
@@ -76,18 +76,18 @@ def _decisive(e: ir.Expr) -> tuple[ir.Expr, ...]:
     return ()
 
 
-def _exact(e: ir.Expr) -> ir.Expr:
+def exact(e: ir.Expr) -> ir.Expr:
     """The expression with each product rounded that is added to, or taken from, something."""
     match e:
         case ir.Op(op, args, dtype) if dtype.kind == "f":
-            inner = tuple(_exact(a) for a in args)
+            inner = tuple(exact(a) for a in args)
             if op in ("add", "sub"):
                 inner = tuple(map(_rounded, inner))
             return ir.Op(op, inner, dtype)
         case ir.Cast(arg, dtype) if arg.dtype.kind == dtype.kind == "f":
-            return ir.Cast(_exact(arg), dtype)
+            return ir.Cast(exact(arg), dtype)
         case ir.Select(cond, then, other, dtype):
-            return ir.Select(rewrite(cond, _decided), _exact(then), _exact(other), dtype)
+            return ir.Select(rewrite(cond, _decided), exact(then), exact(other), dtype)
     return rewrite(e, _decided)
 
 

@@ -1,25 +1,41 @@
 """`y[i] = a[i] * y[i - 1] + b[i]`: loops of one store that continue from the element before.
 
-Only linear steps of first order qualify, with the old value in one product of its own: two of
-them, one after the other, are again one.  `y + a * (x - y)` is no such sum: with an infinite `y` it
-is no number, and `(1 - a) * y + a * x` is infinite.
+Only linear steps of first order qualify, with the old value in one product of its own, or a step
+towards something, `y + a * (x - y)`: two of them, one after the other, are again one.  That the
+latter is no number where `y` is infinite, and `(1 - a) * y + a * x` is, the schedule knows.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from porter import ir
+from porter.dtypes.dtype import BOOL
 from porter.ir.axes import loop_axis
 from porter.ir.context import Context
 from porter.ir.rebuild import variables_as
 from porter.ir.scalars import cast, number
 from porter.ir.walk import rewrite, scalars_of, statements, substitute, walk
 from porter.sizes.polynomial import Data, Poly, sym
+from porter.transforms.arrays.rounded_products import exact
 
 
-def linear(step: ir.Expr, old: ir.Expr) -> tuple[ir.Expr, ir.Expr] | None:
-    """The factor of the old value in a step, and what is added to that; None if there are none.
+@dataclass(frozen=True)
+class Step:
+    """`factor * y + body`; with `towards` it was written as `y + a * (x - y)`."""
+
+    factor: ir.Expr
+    body: ir.Expr
+    towards: bool = False
+
+    @property
+    def nodes(self) -> tuple[ir.Expr, ...]:
+        """All that both of them consist of."""
+        return (*walk(self.factor), *walk(self.body))
+
+
+def linear(step: ir.Expr, old: ir.Expr) -> Step | None:
+    """A step with the old value in one product; None if it is another one.
 
     Numbers are integers of 64 bits, or floats of 32 or 64: of floats the factors are compared with
     one, and narrower numbers are computed with in wider ones.
@@ -27,11 +43,13 @@ def linear(step: ir.Expr, old: ir.Expr) -> tuple[ir.Expr, ir.Expr] | None:
     dtype = step.dtype
     if dtype.weak or dtype.kind not in "if" or dtype.itemsize < (8 if dtype.kind == "i" else 4):
         return None
-    found = _split(step, old)
-    if found is None or found[0] is None or found[1] is None:
+    factor, body = _split(step, old) or (None, None)
+    found = _towards(step, old) if dtype.kind == "f" else None
+    if factor is not None and body is not None:
+        found = Step(factor, body)
+    if found is None or any(isinstance(x, ir.Reduce) for x in found.nodes):
         return None
-    plain = not any(isinstance(x, ir.Reduce) for part in found if part for x in walk(part))
-    return (found[0], found[1]) if plain else None
+    return found
 
 
 #: the factor of the old value, and what is added, where there is any
@@ -58,6 +76,53 @@ def _split(e: ir.Expr, old: ir.Expr) -> _Parts | None:
             factor = _negative(second[0]) if e.op == "sub" else second[0]
             return first[0] or factor, _sum(e, first[1], second[1])
     return None
+
+
+def _towards(e: ir.Expr, old: ir.Expr) -> Step | None:
+    """`y + a * (x - y)`, or `y - a * (y - x)`; `a` may stand on either side, and be a quotient."""
+    match e:
+        case ir.Op("add" | "sub", (left, right)) if left == old:
+            way = right
+        case ir.Op("add", (way, right)) if right == old:
+            pass
+        case _:
+            return None
+    rate, inner = _scaled(way, old)
+    parts = _split(inner, old)
+    if rate is None or parts is None:
+        return None
+    factor, body = parts
+    if isinstance(e, ir.Op) and e.op == "add":
+        factor, body = _negative(factor), _negative(body)
+    away = cast(number(1), e.dtype)
+    if factor != away or body is None:
+        return None
+    is_towards = ir.Op("ge", (rate, cast(number(0), e.dtype)), BOOL)
+    left = ir.Op("sub", (away, rate), e.dtype)
+    # away from something it grows, also where this is too little to be seen in the factor
+    kept = ir.Select(is_towards, left, cast(number(2), e.dtype), e.dtype)
+    return Step(kept, ir.Op("mul", (rate, _minus(body)), e.dtype), True)
+
+
+def _scaled(e: ir.Expr, old: ir.Expr) -> tuple[ir.Expr | None, ir.Expr]:
+    """What all of an expression is multiplied with, and the rest, in which the old value stands."""
+    match e:
+        case ir.Op("mul" | "truediv", (left, right)):
+            first = any(x == old for x in walk(left))
+            if first == any(x == old for x in walk(right)) or (e.op == "truediv" and not first):
+                return None, e
+            other, inside = (right, left) if first else (left, right)
+            rate, inner = _scaled(inside, old)
+            if rate is None and e.op == "mul":
+                return other, inner
+            return ir.Op(e.op, (rate or cast(number(1), e.dtype), other), e.dtype), inner
+    return None, e
+
+
+def _minus(e: ir.Expr) -> ir.Expr:
+    made = _negative(e)
+    assert made is not None
+    return made
 
 
 def _negative(e: ir.Expr | None) -> ir.Expr | None:
@@ -93,7 +158,7 @@ def recurrence_in_array(loop: ir.For, after: set[str], context: Context) -> list
     found = linear(s.body, old)
     if found is None:
         return None
-    reads = [x for e in found for x in walk(e) if isinstance(x, ir.Load) and x.buffer == s.buffer]
+    reads = [x for x in found.nodes if isinstance(x, ir.Load) and x.buffer == s.buffer]
     start = tuple(p.replace({loop.index: loop.lo}) for p in earlier)
     # the lowest subscript: none of them may count from the end
     lowest = loop.lo - 1 if loop.step == 1 else loop.hi + 1
@@ -101,7 +166,9 @@ def recurrence_in_array(loop: ir.For, after: set[str], context: Context) -> list
     if any(x.index != s.index for x in reads) or not all(p.is_nonneg() for p in least):
         return None
     axis, place = loop_axis(loop)
-    body = running(axis, (found[0], found[1]), replace(old, index=start), place, context)
+    y = ir.Local(context.fresh("y_"), s.body.dtype)
+    written = rewrite(s.body, lambda e: y if e == old else None)
+    body = running(axis, found, (y, written), replace(old, index=start), place, context)
     new, names = context.fresh_axes((axis,))
     index = tuple(p.replace(place).replace(names) for p in s.index)
     return [replace(s, axes=new, index=index, body=substitute(body, names))]
@@ -125,14 +192,21 @@ def _only_store(loop: ir.For, after: set[str]) -> ir.Write | None:
 
 
 def running(
-    axis: ir.Axis, step: tuple[ir.Expr, ir.Expr], start: ir.Expr, place: dict[str, Poly],
-    context: Context,
+    axis: ir.Axis, step: Step, written: tuple[ir.Local, ir.Expr], start: ir.Expr,
+    place: dict[str, Poly], context: Context,
 ) -> ir.Recurrence:  # fmt: skip
-    """All steps up to that of the axis; `place` says what the loop's own index is there."""
+    """All steps up to that of the axis; `place` says what the loop's own index is there.
+
+    The step as `written` is what the source has, with a variable in place of the old value.  Its
+    products are rounded as NumPy's: where it grows, one rounding decides what is infinite.
+    """
     k = ir.Axis(context.fresh("k_"), sym(axis.name, True) + 1, axis.lo)
-    dtype = replace(start.dtype, weak=False)
-    there = {axis.name: sym(k.name, True)}
-    factor, body = (
-        cast(substitute(substitute(e, place) if place else e, there), dtype) for e in step
+    dtype, there = replace(start.dtype, weak=False), {axis.name: sym(k.name, True)}
+    old, source = written
+    factor, body, source = (
+        cast(substitute(substitute(e, place), there), dtype)
+        for e in (step.factor, step.body, exact(source))
     )
-    return ir.Recurrence("linear", (k,), body, dtype, factor, cast(start, dtype))
+    return ir.Recurrence(
+        "linear", (k,), body, dtype, factor, cast(start, dtype), source, old.name, step.towards
+    )

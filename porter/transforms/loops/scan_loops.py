@@ -25,7 +25,7 @@ from porter.ir.scalars import cast, number
 from porter.ir.walk import loaded, rewrite, scalars_of, statements, substitute, walk
 from porter.sizes.polynomial import Data, Poly, sym
 from porter.transforms.loops.folds import fold_loop
-from porter.transforms.loops.recurrences import linear, recurrence_in_array, running
+from porter.transforms.loops.recurrences import Step, linear, recurrence_in_array, running
 
 #: what can be scanned: an operation, its fold, and the value that it ignores
 _FOLDS = {"add": ("sum", 0), "mul": ("prod", 1), "maximum": ("max", None),
@@ -159,13 +159,15 @@ class _Split:
             return
         old = ir.Local(s.name, s.value.dtype)
         op, args = s.value.op, s.value.args
-        if op not in _FOLDS or len(args) != 2 or old not in args:
+        term = None
+        if op in _FOLDS and len(args) == 2 and old in args:
+            term = self._free(args[1] if args[0] == old else args[0])
+        if term is None:
             self._announce_linear(s, old, cond)
             return
-        term = self._free(args[1] if args[0] == old else args[0])
         test = None if cond is None else self._free(cond)
         fold, ignored = _FOLDS[op]
-        if term is None or (cond is not None and (test is None or ignored is None)):
+        if cond is not None and (test is None or ignored is None):
             return
         dtype = s.value.dtype
         term = cast(term, dtype)
@@ -175,25 +177,28 @@ class _Split:
 
     def _announce_linear(self, s: ir.Let, old: ir.Local, cond: ir.Expr | None) -> None:
         """The recurrence of `s = factor * s + term`, if both depend on nothing that is carried."""
-        parts = None if self.context.alone else linear(s.value, old)
-        if parts is None:
+        step = None if self.context.alone else linear(s.value, old)
+        if step is None or (step.towards and cond is not None):
             return
-        factor, term = map(self._free, parts)
+        y = ir.Local(self.context.fresh("y_"), old.dtype)
+        exact = self._free(rewrite(s.value, lambda e: y if e == old else None))
+        factor, term = self._free(step.factor), self._free(step.body)
         test = None if cond is None else self._free(cond)
-        if factor is None or term is None or (cond is not None and test is None):
+        if factor is None or term is None or exact is None or (cond is not None and test is None):
             return
         if test is not None:
+            exact = ir.Select(test, exact, y, old.dtype)
             nothing = ir.Const(neutral("sum", old.dtype), old.dtype)
             factor = ir.Select(test, factor, cast(number(1), old.dtype), old.dtype)
             term = ir.Select(test, term, nothing, old.dtype)
-        self._define_linear(s, factor, term)
+        self._define_linear(s, Step(factor, term, step.towards), (y, exact))
 
-    def _define_linear(self, s: ir.Let, factor: ir.Expr, term: ir.Expr) -> None:
+    def _define_linear(self, s: ir.Let, step: Step, exact: tuple[ir.Local, ir.Expr]) -> None:
         loop, context, dtype = self.loop, self.context, s.value.dtype
         axis = ir.Axis(context.fresh(loop.index), loop.hi - loop.lo)
         buffer = context.buffer(f"{s.name}_so_far", (axis,), dtype)
         start, place = ir.Local(s.name, dtype), {loop.index: symbols([axis])[0] + loop.lo}
-        body = running(axis, (factor, term), start, place, context)
+        body = running(axis, step, exact, start, place, context)
         self.defs.append(ir.Def(buffer.name, (axis,), dtype, body, s.origin))
 
         def at(p: Poly) -> ir.Expr:

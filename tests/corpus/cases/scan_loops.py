@@ -21,7 +21,9 @@ CASES: dict[str, Case] = {
     "differences_backwards": Case(V, "n"),
     "decayed_events": Case(f"{V}, float64", "n s"),
     "congruential": Case("int64[:], int64", "n:wide =7"),
-    "drawn_towards": refused(f"{V}, float64", "PRT904", "n s"),
+    "drawn_towards": Case(f"{V}, float64", "n:special s"),
+    "membrane": Case(f"{V}, float64, float64, float64", "n s s s"),
+    "drawn_twice": refused(f"{V}, float64", "PRT904", "n s"),
     "second_order": refused(f"{V}, float64, float64", "PRT904", "n s s"),
     "sums_of_own_results": refused(V, "PRT904", "n"),
 }

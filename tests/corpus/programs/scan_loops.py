@@ -146,11 +146,30 @@ def congruential(seeds, start):
 
 
 def drawn_towards(x, rate):
-    """The old value stands in two terms: infinite, it would be no number in their difference."""
+    """A step towards each element: from an infinite one it is no number."""
     out = np.zeros_like(x)
     v = 0.0
     for i in range(len(x)):
         v = v + rate * (x[i] - v)
+        out[i] = v
+    return out
+
+
+def membrane(current, dt, tau, rest):
+    """A leaky integrator, by Euler's method."""
+    v = np.empty(current.size)
+    v[0] = rest
+    for t in range(1, current.size):
+        v[t] = v[t - 1] + dt / tau * (-(v[t - 1] - rest) + 2.0 * current[t])
+    return v
+
+
+def drawn_twice(x, rate):
+    """The old value stands in two products: what is infinite there is another sum."""
+    out = np.zeros_like(x)
+    v = 0.0
+    for i in range(len(x)):
+        v = 0.5 * v + rate * (x[i] - v)
         out[i] = v
     return out
 

@@ -14,6 +14,7 @@ from typing import Literal
 from porter.dtypes.dtype import INT64
 from porter.ir import nodes as ir
 from porter.ir.ops import OPS
+from porter.ir.recurrences import Recurrence
 from porter.ir.walk import (
     blocks,
     children,
@@ -125,7 +126,9 @@ def _sizes(stmt: ir.Stmt) -> Iterator[Poly]:
 def indices(stmt: ir.Stmt) -> set[str]:
     """The indices that a statement binds, those of its reductions included."""
     found = {a.name for a in axes_of(stmt)} | ({stmt.index} if isinstance(stmt, ir.For) else set())
-    return found.union(a.name for e in nodes_of(stmt) if isinstance(e, ir.Reduce) for a in e.axes)
+    folds = [e for e in nodes_of(stmt) if isinstance(e, ir.Reduce)]
+    found |= {e.old for e in folds if isinstance(e, Recurrence)}
+    return found.union(a.name for e in folds for a in e.axes)
 
 
 def makes(stmt: ir.Stmt) -> frozenset[str]:

@@ -15,7 +15,7 @@ from porter.ir.walk import own_level, rewrite, statements
 from porter.sizes.polynomial import Atom, Data, Poly, Symbol, sym
 
 _IN_ORDER = (
-    "convert it for the CPU with `--target loops`, or for one slow thread with `--allow-serial`"
+    "run the loop on the CPU with `--target loops`, or on one slow thread with `--allow-serial`"
 )
 
 
@@ -67,7 +67,7 @@ def _passed_on(loop: ir.For, variable: str, context: Context, *, in_loop: bool) 
         "PRT904",
         message,
         last.span,
-        f"{cure}, {_IN_ORDER}",
+        cure + ", run it on the CPU with `--target loops`, or on one thread with `--allow-serial`",
         (note,) if in_loop else (),
     )
 
@@ -92,7 +92,7 @@ def _dependence(loop: ir.For, write: Access, other: Access, context: Context) ->
     message = f"the loop over `{index}` runs in order: it writes `{one}` {what}"
     note = Note(other.origin.span, "written here" if other.write else "read here")
     cure = (
-        "write into a second array if old values are meant; a recurrence runs on the CPU with "
+        "write into a second array if old values are meant; run a recurrence on the CPU with "
         "`--target loops`, or on one slow thread with `--allow-serial`"
     )
     return refusal("PRT904", message, write.origin.span, cure, (note,))

@@ -36,6 +36,10 @@ FUNCTIONS = {
     "split_tile": ("def f(x, y):\n    return x @ y\n", "float64[:, :], float64[:, :]"),
     "scan": ("def f(x):\n    return np.cumsum(x, axis=1)\n", "float64[:, :]"),
     "line": ("def f(x):\n    return np.cumsum(x)\n", "float64[:]"),
+    "recurrence": (
+        "def f(x, a):\n    for i in range(1, x.shape[0]):\n        x[i] += a * x[i - 1]\n",
+        "float64[:], float64",
+    ),
     "private": ("def f(x):\n    return np.histogram(x)[0]\n", "float64[:]"),
     "draws": ("def f(x):\n    return x + np.random.rand(x.shape[0])\n", "float64[:]"),
     "block": (

@@ -75,6 +75,28 @@ def test_what_is_no_linear_step_is_refused_as_before(step: str) -> None:
     assert "--target loops" in refused.value.diagnostic.help
 
 
+@pytest.mark.parametrize(
+    ("loop", "body", "apart"),
+    [
+        ("1, n", "y[i] = a * y[i - 1] + x[i]", False),
+        ("1, n", "y[i] = a * y[i - 1] + x[i - 1]", True),
+        ("1, n", "y[i] = x[i] * y[i - 1] + x[0]", True),
+        ("1, n - 1", "y[i] = a * y[i - 1] + x[i + 1]", False),
+        ("n - 2, 0, -1", "y[i] = a * y[i + 1] + x[i + 1]", True),
+        ("n - 2, 0, -1", "y[i] = a * y[i + 1] + x[i - 1]", False),
+        ("1, n", "y[i] = y[i - 1] + x[i - 1]", True),
+        ("n", "v = a * v + x[i]; y[i] = v", False),
+        ("n", "y[i] = v; v = a * v + x[i]", True),
+        ("1, n", "v += x[i - 1]; y[i] = v", True),
+    ],
+)
+def test_what_a_loop_would_read_back_is_not_one_array(loop: str, body: str, apart: bool) -> None:
+    """The terms are read before the loop: not what it stores into the same array."""
+    loop = f"    n, v = x.shape[0], 0.0\n    for i in range({loop}):\n        {body}\n"
+    made = plan(array_program(f"{HEAD}{loop}    return y\n", SIGNATURE))
+    assert (("y", "x") in made.no_alias) is apart
+
+
 def test_numbers_without_kernels_of_their_own_are_refused() -> None:
     """Of complex numbers no factor is compared with 1, narrow ones are computed with in others."""
     source = f"{HEAD}{LOOP}        y[i] = a * y[i - 1] + x[i]\n    return y\n"

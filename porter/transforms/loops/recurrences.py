@@ -7,10 +7,12 @@ latter is no number where `y` is infinite, and `(1 - a) * y + a * x` is, the sch
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from porter import ir
 from porter.dtypes.dtype import BOOL
+from porter.ir.aliasing import Aliases
 from porter.ir.axes import loop_axis
 from porter.ir.context import Context
 from porter.ir.rebuild import variables_as
@@ -165,6 +167,7 @@ def recurrence_in_array(loop: ir.For, after: set[str], context: Context) -> list
     least = (p.replace({loop.index: lowest}) for p in s.index)
     if any(x.index != s.index for x in reads) or not all(p.is_nonneg() for p in least):
         return None
+    keep_apart(s, [found.factor, found.body], loop.step, context)
     axis, place = loop_axis(loop)
     y = ir.Local(context.fresh("y_"), s.body.dtype)
     written = rewrite(s.body, lambda e: y if e == old else None)
@@ -189,6 +192,23 @@ def _only_store(loop: ir.For, after: set[str]) -> ir.Write | None:
     assigned = {x.name for x in statements(loop.body) if isinstance(x, ir.Let)}
     body = rewrite(s.body, variables_as(known))
     return None if scalars_of(body) & assigned else replace(s, body=body)
+
+
+def keep_apart(
+    s: ir.Write, read: Iterable[ir.Expr], step: int, context: Context, *, late: bool = False
+) -> None:
+    """What a loop reads of one argument must not be what it has stored into another one.
+
+    It is read before the loop.  Nothing was stored yet into the element itself, unless the store
+    comes first (`late`), and into those that the loop has still to come to.
+    """
+    aliases = Aliases.of((), context.buffers)
+    for x in (x for e in read for x in walk(e)):
+        if isinstance(x, ir.Load) and aliases.given_twice(s.buffer, x.buffer):
+            gaps = [(r - w).constant for r, w in zip(x.index, s.index, strict=True)]
+            ahead = len(gaps) == 1 and gaps[0] is not None and gaps[0] * step > 0
+            if not ahead and (late or x.index != s.index):
+                context.no_alias.add((s.buffer, x.buffer))
 
 
 def running(

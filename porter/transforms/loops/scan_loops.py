@@ -25,7 +25,13 @@ from porter.ir.scalars import cast, number
 from porter.ir.walk import loaded, rewrite, scalars_of, statements, substitute, walk
 from porter.sizes.polynomial import Data, Poly, sym
 from porter.transforms.loops.folds import fold_loop
-from porter.transforms.loops.recurrences import Step, linear, recurrence_in_array, running
+from porter.transforms.loops.recurrences import (
+    Step,
+    keep_apart,
+    linear,
+    recurrence_in_array,
+    running,
+)
 
 #: what can be scanned: an operation, its fold, and the value that it ignores
 _FOLDS = {"add": ("sum", 0), "mul": ("prod", 1), "maximum": ("max", None),
@@ -72,6 +78,11 @@ def _accumulators(loop: ir.For, after: set[str], context: Context) -> list[ir.St
     new = replace(loop, body=tuple(rest))
     if rest and obstacle(new, after - exposed, context) is not None:
         return None
+    inside = list(statements(loop.body))
+    for s in (x for x in inside if isinstance(x, ir.Write)):
+        for let, read in split.reads:
+            place = next(k for k, x in enumerate(inside) if x is let)
+            keep_apart(s, read, 1, context, late=any(x is s for x in inside[:place]))
     last = [f for name, f in split.last.items() if name in after]
     return [*split.defs, *([new] if rest else []), *last]
 
@@ -84,6 +95,7 @@ class _Split:
         self.defs: list[ir.Stmt] = []
         self.last: dict[str, ir.Let] = {}
         self.folded: set[str] = set()
+        self.reads: list[tuple[ir.Let, list[ir.Expr]]] = []
         self.running: dict[str, Callable[[bool], ir.Expr]] = {}
         self.plain: dict[str, ir.Expr] = {}
 
@@ -113,6 +125,8 @@ class _Split:
                 if s.name not in self.running:
                     return None
                 self.folded.add(s.name)
+                parts = [e for e in (s.value, cond) if e is not None]
+                self.reads.append((s, [self._written_out(e) for e in parts]))
                 continue
             if isinstance(s, ir.Let) and s.name in self.once and cond is None:
                 if not scalars_of(s.value) & self.carried:
@@ -212,12 +226,17 @@ class _Split:
 
     def _free(self, e: ir.Expr) -> ir.Expr | None:
         """The expression in terms of the index alone; None if the loop changes what it reads."""
-        change = variables_as(self.plain)
-        for _ in self.plain:
-            e = rewrite(e, change)
+        e = self._written_out(e)
         reads = loaded(e)
         assigned = defs_in(self.loop.body).scalars
         return None if reads & self.written or scalars_of(e) & assigned else e
+
+    def _written_out(self, e: ir.Expr) -> ir.Expr:
+        """The expression with what variables of the iteration stand for."""
+        change = variables_as(self.plain)
+        for _ in self.plain:
+            e = rewrite(e, change)
+        return e
 
     def _define(self, s: ir.Let, fold: str, op: str, term: ir.Expr) -> None:
         loop, context = self.loop, self.context
@@ -287,6 +306,7 @@ def _recurrence(loop: ir.For, context: Context) -> list[ir.Stmt] | None:
     reads = (e for e in walk(term) if isinstance(e, ir.Load) and e.buffer == s.buffer)
     if any(e.index != s.index for e in reads):
         return None
+    keep_apart(s, [term], 1, context)
     fold, _ = _FOLDS[s.body.op]
     before: list[ir.Stmt] = []
     name = f"{s.buffer}_so_far"

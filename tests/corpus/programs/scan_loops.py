@@ -112,6 +112,12 @@ def weighted(a, b):
     return y
 
 
+def delayed(y, x, a):
+    """In place, and wrong if both were one array: the term would be what was just stored."""
+    for i in range(1, len(y)):
+        y[i] = a * y[i - 1] + x[i - 1]
+
+
 def back_substituted(c, d):
     """From the end, as the Thomas algorithm does."""
     x = d.copy()

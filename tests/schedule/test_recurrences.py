@@ -24,7 +24,7 @@ SIGNATURE = "float64[:], float64[:], float64"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("count", [1, pytest.param(12, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [3, pytest.param(12, marks=pytest.mark.long)])
 def test_lines_that_end_at_the_borders_of_blocks_and_parts(count: int) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.schedule.recurrences_child", str(count), "0"],

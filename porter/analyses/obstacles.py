@@ -14,9 +14,7 @@ from porter.ir.effects import defs_in, exposed_scalars, uses
 from porter.ir.walk import own_level, rewrite, statements
 from porter.sizes.polynomial import Atom, Data, Poly, Symbol, sym
 
-_IN_ORDER = (
-    "run the loop on the CPU with `--target loops`, or on one slow thread with `--allow-serial`"
-)
+_IN_ORDER = "keep the loop on the CPU, or run it on one slow thread with `--allow-serial`"
 
 
 def obstacle(loop: ir.For, after: set[str], context: Context) -> Refusal | None:

@@ -64,6 +64,7 @@ def _scanned(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] |
 
 def _accumulators(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] | None:
     """The running folds of all variables that the loop carries, and the loop without them."""
+    loop = replace(loop, body=_joined(loop.body))
     plain = (ir.Let, ir.Write, ir.If)
     if not all(isinstance(s, plain) for s in statements(loop.body)):
         return None
@@ -85,6 +86,19 @@ def _accumulators(loop: ir.For, after: set[str], context: Context) -> list[ir.St
             keep_apart(s, read, 1, context, late=any(x is s for x in inside[:place]))
     last = [f for name, f in split.last.items() if name in after]
     return [*split.defs, *([new] if rest else []), *last]
+
+
+def _joined(body: Sequence[ir.Stmt]) -> tuple[ir.Stmt, ...]:
+    """Updates of one variable that follow each other as one: `v *= a; v += b`."""
+    result: list[ir.Stmt] = []
+    for s in body:
+        before = result[-1] if result else None
+        if isinstance(s, ir.Let) and isinstance(before, ir.Let) and before.name == s.name:
+            value = rewrite(s.value, variables_as({s.name: before.value}))
+            result[-1] = replace(s, value=value)
+        else:
+            result.append(s)
+    return tuple(result)
 
 
 class _Split:

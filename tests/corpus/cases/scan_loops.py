@@ -17,6 +17,7 @@ CASES: dict[str, Case] = {
     "leaky": Case(f"{V}, float64", "n s"),
     "volatility": Case(f"{V}, float64, float64, float64", "n s s s"),
     "weighted": Case(f"{V}, {V}", "n n:special"),
+    "decayed_then_fed": Case(f"{V}, float64", "n s"),
     "delayed": Case(f"{V}, {V}, float64", "n n s"),
     "back_substituted": Case(f"{V}, {V}", "n:unit n:special"),
     "differences_backwards": Case(V, "n"),

@@ -112,6 +112,16 @@ def weighted(a, b):
     return y
 
 
+def decayed_then_fed(x, decay):
+    v = 0.0
+    out = np.empty_like(x)
+    for t in range(len(x)):
+        v *= decay
+        v += x[t]
+        out[t] = v
+    return out
+
+
 def delayed(y, x, a):
     """In place, and wrong if both were one array: the term would be what was just stored."""
     for i in range(1, len(y)):

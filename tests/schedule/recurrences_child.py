@@ -92,7 +92,15 @@ def f(a, b):
         y[i] = y[i - 1] - (y[i - 1] - b[i]) * a[i] / 0.75
     return y
 """
-SHAPES = (IN_ARRAY, BACKWARDS, IN_PLACE, IN_VARIABLE, WHERE, LAST, TOWARDS, RELAXING)
+DIVIDED = """
+def f(a, b):
+    x = b.copy()
+    for i in range(b.size - 2, -1, -1):
+        x[i] = (b[i] - 0.5 * x[i + 1]) / a[i]
+    return x
+"""
+OF_FLOATS = TOWARDS, RELAXING, DIVIDED
+SHAPES = (IN_ARRAY, BACKWARDS, IN_PLACE, IN_VARIABLE, WHERE, LAST, *OF_FLOATS)
 
 
 def factors(rng: np.random.Generator, kind: str, n: int, dtype: str) -> Array:
@@ -150,6 +158,9 @@ def bound(function: Callable[..., Any], a: Array, b: Array, text: str) -> Any:
         return np.maximum.accumulate(y)
     if text == BACKWARDS:
         wide = -wide[0], wide[1]
+    if text == DIVIDED:
+        y = bound(function, 0.5 / wide[0][::-1], 2 * (wide[1] / wide[0])[::-1], IN_ARRAY)
+        return np.maximum.accumulate(y)[::-1]
     scope: dict[str, Any] = {"np": np}
     text = text.replace("START", "0.0")
     exec(text.replace("if b[i] > 0:", "if True:").replace("b[i] - v", "b[i] + v"), scope)
@@ -181,7 +192,7 @@ def cases(count: int, seed: int) -> Iterator[tuple[Program, str, dict[str, int],
     rng = np.random.default_rng(seed)
     for shape in SHAPES:
         for dtype in ("float64", "float32", "int64"):
-            if dtype == "int64" and shape in (TOWARDS, RELAXING):
+            if dtype == "int64" and shape in OF_FLOATS:
                 continue
             text = shape.replace("START", "0" if dtype == "int64" else "0.0")
             parameters = Parameter("a", dtype, ("n",)), Parameter("b", dtype, ("n",))

@@ -48,6 +48,7 @@ def test_lines_that_end_at_the_borders_of_blocks_and_parts(count: int) -> None:
         "y[i] = y[i - 1] + a * (x[i] - y[i - 1])",
         "y[i] = y[i - 1] - (y[i - 1] - x[i]) * a / 3",
         "y[i] = x[i - 1] - y[i - 1] + y[i]",
+        "y[i] = (x[i] - a * y[i - 1]) / (a + 2)",
     ],
 )
 def test_a_linear_step_is_shared_by_blocks(step: str) -> None:

@@ -1,7 +1,8 @@
 """`y[i] = a[i] * y[i - 1] + b[i]`: loops of one store that continue from the element before.
 
-Only linear steps of first order qualify, with the old value in one product of its own, or a step
-towards something, `y + a * (x - y)`: two of them, one after the other, are again one.  That the
+Only linear steps of first order qualify, with the old value in one product of its own, such a sum
+divided by something, or a step towards something, `y + a * (x - y)`: two of them, one after the
+other, are again one.  That the
 latter is no number where `y` is infinite, and `(1 - a) * y + a * x` is, the schedule knows.
 """
 
@@ -46,9 +47,10 @@ def linear(step: ir.Expr, old: ir.Expr) -> Step | None:
     if dtype.weak or dtype.kind not in "if" or dtype.itemsize < (8 if dtype.kind == "i" else 4):
         return None
     factor, body = _split(step, old) or (None, None)
-    found = _towards(step, old) if dtype.kind == "f" else None
     if factor is not None and body is not None:
-        found = Step(factor, body)
+        found: Step | None = Step(factor, body)
+    else:
+        found = (_towards(step, old) or _quotient(step, old)) if dtype.kind == "f" else None
     if found is None or any(isinstance(x, ir.Reduce) for x in found.nodes):
         return None
     return found
@@ -104,6 +106,21 @@ def _towards(e: ir.Expr, old: ir.Expr) -> Step | None:
     # away from something it grows, also where this is too little to be seen in the factor
     kept = ir.Select(is_towards, left, cast(number(2), e.dtype), e.dtype)
     return Step(kept, ir.Op("mul", (rate, _minus(body)), e.dtype), True)
+
+
+def _quotient(e: ir.Expr, old: ir.Expr) -> Step | None:
+    """`(x - c * y) / b`: where `b` is 0 there is no factor, but the step may be infinite."""
+    match e:
+        case ir.Op("truediv", (left, right)) if all(x != old for x in walk(right)):
+            factor, body = _split(left, old) or (None, None)
+            if factor is None or body is None:
+                return None
+            some = ir.Op("ne", (right, cast(number(0), e.dtype)), BOOL)
+            factor = ir.Op("truediv", (factor, right), e.dtype)
+            # one beyond 1 is run through in order
+            kept = ir.Select(some, factor, cast(number(2), e.dtype), e.dtype)
+            return Step(kept, ir.Op("truediv", (body, right), e.dtype))
+    return None
 
 
 def _scaled(e: ir.Expr, old: ir.Expr) -> tuple[ir.Expr | None, ir.Expr]:

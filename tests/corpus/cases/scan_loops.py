@@ -20,6 +20,7 @@ CASES: dict[str, Case] = {
     "decayed_then_fed": Case(f"{V}, float64", "n s"),
     "delayed": Case(f"{V}, {V}, float64", "n n s"),
     "back_substituted": Case(f"{V}, {V}", "n:unit n:special"),
+    "swept": Case(f"{V}, {V}, {V}", "n:unit n n:special"),
     "differences_backwards": Case(V, "n"),
     "decayed_events": Case(f"{V}, float64", "n s"),
     "congruential": Case("int64[:], int64", "n:wide =7"),

@@ -136,6 +136,15 @@ def back_substituted(c, d):
     return x
 
 
+def swept(c, d, b):
+    """The second sweep of the Thomas algorithm; where `b` is 0 it runs in order."""
+    x = np.zeros_like(d)
+    x[-1] = d[-1] / b[-1]
+    for i in range(len(d) - 2, -1, -1):
+        x[i] = (d[i] - c[i] * x[i + 1]) / b[i]
+    return x
+
+
 def differences_backwards(x):
     """In place: the old element is read where the new one is stored."""
     for i in range(x.shape[0] - 1):

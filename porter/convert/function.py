@@ -38,6 +38,8 @@ from porter.convert.served.integers import integer_forms
 from porter.convert.served.kinds import beside_floats, other_kinds, with_lone, with_stored
 from porter.convert.served.numbers import reals
 from porter.convert.served.numbers_alone import host_form
+from porter.convert.served.other_dtypes import MOST as MOST_OF_DTYPES
+from porter.convert.served.other_dtypes import further_types, is_alike, taken
 from porter.convert.served.promotion import Question, conversions
 from porter.convert.served.siblings import Sibling, by_size, fewest, groups_of, siblings_of
 from porter.convert.served.strides import Served, broadcast_name
@@ -336,17 +338,22 @@ def convert_function(
         how = How(scope, target, bool(program.kept), siblings, casts)
         made = how.served(function, types, program, planned)
         converted = _converted(function, made, how, given_types is not None)
-        if not may_vary(function, target) or (given_types is not None and len(given_types) == 1):
+        if not may_vary(function, target):
             return _called(function, converted)
-        refused: list[tuple[ParameterType, ...]] = []
-        attempt = partial(how.exact, function)
-        others = list(other_forms(function, made, given_types, attempt, refused))
-        if given_types is None and len(others) + 1 < MOST_ASSUMED:
-            others += _of_integers(function, converted, how)
-        host = host_form(function, [made, *others], given_types, scope, how.partial)
-        none = refused_arrays([m.types for m in (made, *others)], refused)
+        forms = [(made, converted)]
+        host, none = None, {}
+        if given_types is None or len(given_types) > 1:
+            refused: list[tuple[ParameterType, ...]] = []
+            attempt = partial(how.exact, function)
+            others = list(other_forms(function, made, given_types, attempt, refused))
+            if given_types is None and len(others) + 1 < MOST_ASSUMED:
+                others += _of_integers(function, converted, how)
+            host = host_form(function, [made, *others], given_types, scope, how.partial)
+            none = refused_arrays([m.types for m in (made, *others)], refused)
+            forms += [(m, _converted(function, m, how, True)) for m in others]
+        forms += _of_dtypes(function, forms[0], how, MOST_ASSUMED - len(forms))
         converted = replace(converted, refused=none)
-        converted = _with_forms(function, converted, [made, *others], how)
+        converted = _with_forms(function, [(made, converted), *forms[1:]], how)
         return _called(function, replace(converted, host=host))
     except Refusal as e:
         raise Refusal(e.diagnostic.at(function.module.path, function.name)) from None
@@ -371,6 +378,25 @@ def _of_integers(function: FunctionSource, first: Converted, how: How) -> Iterat
                                         zip(made.types, first.types, strict=True)):  # fmt: skip
             yield made
             return
+
+
+def _of_dtypes(
+    function: FunctionSource, first: tuple[Made, Converted], how: How, most: int
+) -> list[tuple[Made, Converted]]:
+    """Forms for dtypes that an elementwise function takes and its first form does not."""
+    target = how.target
+    if not how.siblings or how.casts or target.elements or target.chunked or target.rewrites:
+        return []
+    forms = [first]
+    for made, form in forms:  # those that are found join them
+        also = [(n, s.dtype) for s in form.siblings for n in s.names]
+        for types in further_types(taken(form.types, form.plan, form.conversions, also)):
+            if len(forms) > min(most, MOST_OF_DTYPES):
+                return forms[1:]
+            other = None if types in [f.types for _, f in forms] else how.exact(function, types)
+            if other is not None and is_alike(other, made):
+                forms.append((other, _converted(function, other, how, True)))
+    return forms[1:]
 
 
 def _converted(function: FunctionSource, made: Made, how: How, told: bool) -> Converted:
@@ -444,10 +470,10 @@ def _raising(planned: Plan, how: How) -> FunctionText | None:
 
 
 def _with_forms(
-    function: FunctionSource, first: Converted, forms: Sequence[Made], how: How
+    function: FunctionSource, made_of: Sequence[tuple[Made, Converted]], how: How
 ) -> Converted:
     """The function with all its forms, if there are several."""
-    made_of = [(m, first if m is forms[0] else _converted(function, m, how, True)) for m in forms]
+    first = made_of[0][1]
     made_of = [(m, one) for m, one in made_of if not m.assumed or _converts_alike(first, one)]
     forms = [m for m, _ in made_of]
     if len(forms) == 1:

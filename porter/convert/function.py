@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
@@ -21,7 +21,7 @@ from porter.codegen.module.marks import (
 )
 from porter.codegen.module.module import FunctionText, function_text
 from porter.codegen.module.variants import Variant, dispatcher
-from porter.convert.again import Again, How
+from porter.convert.again import Again, How, in_float64
 from porter.convert.attempt import (
     assumable,
     assumptions,
@@ -29,19 +29,26 @@ from porter.convert.attempt import (
     for_elements,
     front_end,
     method_apart,
+    serial,
 )
 from porter.convert.casts import OUT, Casts, as_ufunc_of, casts_of, stated_alone
 from porter.convert.parts import for_parts, lines_of, signatures_of
 from porter.convert.reduction import for_reduction
 from porter.convert.served.complexes import real_arrays
-from porter.convert.served.integers import integer_forms
 from porter.convert.served.kinds import beside_floats, other_kinds, with_lone, with_stored
 from porter.convert.served.numbers import reals
 from porter.convert.served.numbers_alone import host_form
 from porter.convert.served.other_dtypes import MOST as MOST_OF_DTYPES
-from porter.convert.served.other_dtypes import further_types, is_alike, taken
+from porter.convert.served.other_dtypes import alike, further_types, integer_form, unsigned
 from porter.convert.served.promotion import Question, conversions
-from porter.convert.served.siblings import Sibling, by_size, fewest, groups_of, siblings_of
+from porter.convert.served.siblings import (
+    Sibling,
+    by_size,
+    fewest,
+    groups_of,
+    siblings_of,
+    take_float64,
+)
 from porter.convert.served.strides import Served, broadcast_name
 from porter.convert.served.variants import (
     MOST_ASSUMED,
@@ -54,7 +61,7 @@ from porter.convert.served.variants import (
 from porter.diagnostics import Diagnostic, Refusal
 from porter.dtypes.conversions import Conversions, shared
 from porter.dtypes.dtype import DType
-from porter.inference.signature import ufunc_signatures
+from porter.inference.signature import decorator_signature, ufunc_signatures
 from porter.inference.types import ParameterType
 from porter.resolve.attributes import parameters_of
 from porter.resolve.globals import Globals
@@ -104,7 +111,7 @@ class Converted:
     @property
     def text(self) -> FunctionText:
         """The text of the function itself."""
-        forms = [Variant(v.plan.name, v.plan) for v in self.variants]
+        forms = [Variant(v.plan.name, v.plan, v._of_bools) for v in self.variants]
         own = dispatcher(self.plan, forms, self.target) if forms else self._filled()
         if self.host is not None:
             own = with_host_form(own, self.host, self.plan.parameters)
@@ -203,6 +210,11 @@ class Converted:
             for s in self.siblings
         )
 
+    @property
+    def _of_bools(self) -> frozenset[str]:
+        """The arrays that may be of bools."""
+        return frozenset(n for n, dtypes in self._allowed().items() if "bool" in dtypes)
+
     def _allowed(self) -> dict[str, list[str]]:
         """The dtypes that each array may have."""
         allowed = {name: [dtype] for name, dtype in self.own}
@@ -270,7 +282,7 @@ class Converted:
             gone, host = [*gone, host.signature], None
         kept = tuple(v.leaving_out(signatures) for v in forms) if len(forms) > 1 else ()
         without = (*self.without, *gone)
-        known = self.conversions if _take_float64(self.own, left) else Conversions()
+        known = self.conversions if take_float64(self.own, left) else Conversions()
         return replace(
             self, siblings=left, without=without, variants=kept, host=host, conversions=known
         )
@@ -341,17 +353,18 @@ def convert_function(
         if not may_vary(function, target):
             return _called(function, converted)
         forms = [(made, converted)]
-        host, none = None, {}
+        host, none = None, dict[int, int]()
         if given_types is None or len(given_types) > 1:
             refused: list[tuple[ParameterType, ...]] = []
             attempt = partial(how.exact, function)
             others = list(other_forms(function, made, given_types, attempt, refused))
             if given_types is None and len(others) + 1 < MOST_ASSUMED:
-                others += _of_integers(function, converted, how)
+                others += integer_form(function, made, converted.conversions,
+                                       converted.siblings, scope, attempt)  # fmt: skip
             host = host_form(function, [made, *others], given_types, scope, how.partial)
-            none = refused_arrays([m.types for m in (made, *others)], refused)
+            none = dict(refused_arrays([m.types for m in (made, *others)], refused))
             forms += [(m, _converted(function, m, how, True)) for m in others]
-        forms += _of_dtypes(function, forms[0], how, MOST_ASSUMED - len(forms))
+        forms += _of_dtypes(function, forms, how)
         converted = replace(converted, refused=none)
         converted = _with_forms(function, [(made, converted), *forms[1:]], how)
         return _called(function, replace(converted, host=host))
@@ -368,35 +381,28 @@ def _called(function: FunctionSource, converted: Converted) -> Converted:
     return replace(converted, called=called)
 
 
-def _of_integers(function: FunctionSource, first: Converted, how: How) -> Iterator[Made]:
-    """A form for integers that the first one neither takes nor converts, if they are likely."""
-    whole = [n for s in first.siblings if DType(s.dtype).kind in "iu" for n in s.names]
-    served = {*first.conversions.names, *whole} - overlaps(first.plan).written
-    for types in integer_forms(function, first.types, how.scope, served):
-        made = how.exact(function, types)
-        if made is not None and not any(t.omitted != o.omitted for t, o in
-                                        zip(made.types, first.types, strict=True)):  # fmt: skip
-            yield made
-            return
-
-
 def _of_dtypes(
-    function: FunctionSource, first: tuple[Made, Converted], how: How, most: int
+    function: FunctionSource, forms: Sequence[tuple[Made, Converted]], how: How
 ) -> list[tuple[Made, Converted]]:
     """Forms for dtypes that an elementwise function takes and its first form does not."""
     target = how.target
-    if not how.siblings or how.casts or target.elements or target.chunked or target.rewrites:
+    if not how.siblings or target.elements or target.chunked or target.rewrites:
         return []
-    forms = [first]
-    for made, form in forms:  # those that are found join them
-        also = [(n, s.dtype) for s in form.siblings for n in s.names]
-        for types in further_types(taken(form.types, form.plan, form.conversions, also)):
-            if len(forms) > min(most, MOST_OF_DTYPES):
-                return forms[1:]
-            other = None if types in [f.types for _, f in forms] else how.exact(function, types)
-            if other is not None and is_alike(other, made):
-                forms.append((other, _converted(function, other, how, True)))
-    return forms[1:]
+    if decorator_signature(function) is not None:
+        return []
+    tried = [[str(t) for t in form.types] for form, _ in forms]
+    found = [forms[0]]
+    for made, form in found:  # those that are made join them
+        for types in further_types(made, form.conversions, form.siblings):
+            if len(found) > min(MOST_ASSUMED - len(forms), MOST_OF_DTYPES):
+                return found[1:]
+            if [str(t) for t in types] in tried:
+                continue
+            tried.append([str(t) for t in types])
+            other = alike(how.exact(function, types), made)
+            if other is not None:
+                found.append((other, _converted(function, other, how, True)))
+    return found[1:]
 
 
 def _converted(function: FunctionSource, made: Made, how: How, told: bool) -> Converted:
@@ -414,12 +420,12 @@ def _converted(function: FunctionSource, made: Made, how: How, told: bool) -> Co
         names = [p.name.value for p in parameters_of(function)]
         build_again = partial(again.program, function)
         question = Question(names, types, program, planned, build_again, again.planned)
-        wide = _in_float64(question, function, again, text)
+        wide = in_float64(question, function, again, text)
         accepted = conversions(wide, groups) if wide else accepted
         kinds = other_kinds(question, groups, accepted)
-    own, also = siblings_of(
-        function, types, planned, text, None if again is None else again.text, kinds
-    )
+    texts = None if again is None else again.text
+    more = {**kinds, **unsigned(types, planned, groups)}
+    own, also = siblings_of(function, types, planned, text, texts, more)
     also = stated_alone(how.casts, also)
     if how.target.elements and how.casts is None:
         also = fewest(own, also)
@@ -428,45 +434,21 @@ def _converted(function: FunctionSource, made: Made, how: How, told: bool) -> Co
         accepted = beside_floats(wide or question, groups, accepted, kept)
         accepted = with_stored(wide or question, groups, accepted, kept)
         accepted = with_lone(wide or question, groups, accepted)
-    if not _take_float64(own, also):
+    if not take_float64(own, also):
         accepted = Conversions()
     elif question is not None and not any(DType(s.dtype).kind in "biu" for s in also):
         accepted = real_arrays(question, accepted, lambda p: function_text(p, how.target).key())
     return Converted(
         function.name, types,
-        (*assumptions(function, types, "" if told else None), *program.assumed, *_serial(planned)),
+        (*assumptions(function, types, "" if told else None), *program.assumed, *serial(planned)),
         program, planned,
         text, function.module.path, own, also, reals=() if question is None else reals(question),
         assumable=assumable(function, types), groups=groups, conversions=accepted,
         beside=None if made.served.beside is None
         else _converted(function, Made(types, made.served.beside), how, True),
-        raising=_raising(planned, how), target=how.target, parts=lines_of(function),
+        raising=how.raising(planned), target=how.target, parts=lines_of(function),
         casts=how.casts,
     )  # fmt: skip
-
-
-def _in_float64(
-    question: Question, function: FunctionSource, again: Again, text: FunctionText
-) -> Question | None:
-    """The question for float64, as which arguments are converted; None where another text serves
-    it."""
-    if all(t.ndim is None or t.dtype.name != "float32" for t in question.types):
-        return question
-    wide = question.in_float64
-    return wide if wide and again.text(function, wide.types) == text.key() else None
-
-
-def _take_float64(own: Iterable[tuple[str, str]], siblings: Iterable[Sibling]) -> bool:
-    """Whether the kernels take float64, as which arguments are converted, for each float array."""
-    wide = {n for s in siblings if s.dtype == "float64" for n in s.names}
-    return all(dtype != "float32" or name in wide for name, dtype in own)
-
-
-def _raising(planned: Plan, how: How) -> FunctionText | None:
-    """The text that raises where an axis broadcasts, if other kernels serve such calls."""
-    if not planned.broadcast:
-        return None
-    return function_text(replace(planned, broadcast=""), how.target)
 
 
 def _with_forms(
@@ -497,7 +479,7 @@ def _with_forms(
 def _named(one: Converted, made: Served, program: ir.Program, how: How) -> Converted:
     """The same under the name of a program."""
     private = made.again(program, how.target.schedules)
-    text, raising = function_text(private, how.target), _raising(private, how)
+    text, raising = function_text(private, how.target), how.raising(private)
     return replace(one, plan=private, blank=text, raising=raising)
 
 
@@ -507,14 +489,6 @@ def _converts_alike(first: Converted, one: Converted) -> bool:
     wanted, written = first.conversions, overlaps(first.plan).written
     wanted = replace(wanted, names=tuple(n for n in wanted.names if n not in written), lone=())
     return wanted.only(shared(pairs)) == wanted
-
-
-def _serial(planned: Plan) -> tuple[str, ...]:
-    """What the header says of loops on one thread."""
-    return tuple(
-        f"the loop at line {d.span.line} may run on one thread (--allow-serial)"
-        for d in planned.notes
-    )
 
 
 def _filled(part: str, texts: dict[str, str]) -> str:

@@ -18,17 +18,17 @@ from porter.support.reserved import given
 from porter.target.base import Target
 from porter.target.registry import CUDA
 
-
 #: kinds of arrays that forms tell apart, the lowest first
 _KINDS = "ifc"
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One of the private host functions."""
+    """One of the private host functions; its arrays `of_bools` may be of those."""
 
     name: str
     plan: Plan
+    of_bools: frozenset[str] = frozenset()
 
 
 def least_ranks(plan: Plan) -> tuple[int | None, ...]:
@@ -49,8 +49,8 @@ class _Case:
     """What a variant takes for a parameter: `what` is value, array, number, integer or tuple.
 
     An array has exactly `rank` dimensions, or `least` of them or more; a tuple has `rank` items.
-    Arrays are of integers, floats or complex numbers, as the letter `kind` says; `beside` others
-    of a higher kind, a number of Python's in place of one counts as that.
+    Arrays are of integers (`bools` among them or not), floats or complex numbers, as `kind` says;
+    `beside` others of a higher kind, a number of Python's in place of one counts as that.
     """
 
     what: str
@@ -58,6 +58,7 @@ class _Case:
     rank: int | None = None
     least: int | None = None
     kind: str = ""
+    bools: bool = False
     beside: str = ""
 
     def test(self, name: str, others: Sequence[_Case]) -> str:
@@ -78,7 +79,7 @@ class _Case:
         kinds = {o.kind for o in others if o.what == "array"}
         kind = f'_kind({name}, "{self.beside}")' if self.beside else f"_kind({name})"
         if self.what == "array" and self.kind == "i" and len(kinds) > 1:
-            tests.append(f'{kind} in "iu"')
+            tests.append(f'{kind} in "{"b" * self.bools}iu"')
         if self.what == "array" and self.kind == "f" and "c" in kinds:
             tests.append(f'{kind} != "c"')
         if any((o.rank, o.least) != (self.rank, self.least) for o in others if o.what != "value"):
@@ -181,7 +182,8 @@ def _case(v: Variant, k: int) -> _Case:
         return _Case("integer" if p.dtype.kind in "iu" else "number", rank=0)
     least = least_ranks(v.plan)[k]
     kind = {"u": "i", "b": "f"}.get(p.dtype.kind, p.dtype.kind)
-    return _Case("array", rank=p.ndim if least is None else None, least=least, kind=kind)
+    return _Case("array", rank=p.ndim if least is None else None, least=least, kind=kind,
+                 bools=p.name in v.of_bools)  # fmt: skip
 
 
 def _tells_kinds(row: Sequence[_Case]) -> bool:

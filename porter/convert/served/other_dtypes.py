@@ -1,82 +1,184 @@
-"""Forms of elementwise functions for dtypes that no kernel serves: integers, and real numbers.
+"""Forms for other dtypes, where NumPy's results for them need other kernels.
 
-What the host cannot convert, and no text for another dtype serves, has kernels of its own.  Those
-of elementwise functions are short.
+Each form has a text of its own.  Elementwise functions have one for what the host cannot convert
+and no text for another dtype serves: their kernels are short.  Other functions have one for
+integers where something says that callers pass them: a call that is known, or a function that asks
+what its argument is made of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 
+import libcst as cst
+import libcst.matchers as m
+
+from porter.convert.served.siblings import Sibling
 from porter.convert.served.variants import Made
 from porter.dtypes.conversions import Conversions
-from porter.dtypes.dtype import DType
+from porter.dtypes.dtype import KINDS, DType
+from porter.inference.docstrings import documented
+from porter.inference.known import calls_of
+from porter.inference.signature import decorator_signature, hint_of
 from porter.inference.types import ParameterType
+from porter.inference.values import as_array
+from porter.resolve.attributes import parameters_of
+from porter.resolve.globals import Globals
 from porter.schedule.elementwise import is_elementwise
 from porter.schedule.nodes import Plan
 from porter.schedule.overlap import overlaps
+from porter.source.module import FunctionSource
+from porter.support.reserved import given
 
 Types = tuple[ParameterType, ...]
-#: forms beside a first one: of all its arrays, and of one or two of them
+#: the form for some types; None where there is none
+Attempt = Callable[[Sequence[ParameterType]], Made | None]
+_ASKS = m.Attribute(
+    value=m.Attribute(attr=m.Name("dtype")), attr=m.Name("kind") | m.Name("char")
+) | m.Call(func=m.Attribute(attr=m.Name("issubdtype")))
+_LIMITS = m.Call(func=m.Attribute(attr=m.Name("iinfo")))
+#: forms beside a first one
 MOST = 3
 #: what is tried in place of arrays: integers for floats, real numbers for complex ones
 _OTHER = {"float64": "int64", "complex128": "float64"}
+#: how many functions deep a function is searched
+_DEPTH = 3
 
 
-@dataclass(frozen=True)
-class Taken:
-    """What a form takes: its types, and the arrays that may have the other dtype.
-
-    `served` has those that may have it whatever the others have; of those in `some` not all may.
-    """
-
-    types: Types
-    plan: Plan
-    served: frozenset[str]
-    some: frozenset[str]
-
-
-def taken(
-    types: Types, plan: Plan, conversions: Conversions, siblings: Collection[tuple[str, str]]
-) -> Taken:
-    """What a form takes, whose `siblings` are other dtypes of arrays that its text serves."""
-    names = [p.name for p in plan.parameters]
-    kept = overlaps(plan).written
-    own = {n: _OTHER.get(t.dtype.name, "") for n, t in zip(names, types, strict=True)}
-    converted = {*conversions.names} - kept
-    some = frozenset(converted) if conversions.some else frozenset[str]()
-    whole = {n for n, dtype in siblings if dtype == own.get(n)}
-    real = {n for n in conversions.complexes if conversions.whole}
-    return Taken(types, plan, frozenset((converted - some) | whole | real), some)
+def integer_form(
+    function: FunctionSource, first: Made, conversions: Conversions, siblings: Sequence[Sibling],
+    scope: Globals, attempt: Attempt,
+) -> list[Made]:  # fmt: skip
+    """A form for integers that the first one neither takes nor converts, if they are likely."""
+    whole = [n for s in siblings if DType(s.dtype).kind in "iu" for n in s.names]
+    served = {*conversions.names, *whole} - overlaps(first.plan).written
+    for types in _integers(function, first.types, scope, served):
+        made = attempt(types)
+        if made is not None and _omits_alike(made, first):
+            return [made]
+    return []
 
 
-def further_types(form: Taken) -> Iterator[Types]:
-    """Types with another dtype for arrays for which a form has none: all of them first."""
+def _omits_alike(made: Made, first: Made) -> bool:
+    """Whether two forms are for the same defaults."""
+    return all(t.omitted == o.omitted for t, o in zip(made.types, first.types, strict=True))
+
+
+def _integers(
+    function: FunctionSource, types: Types, scope: Globals, served: Collection[str]
+) -> Iterator[Types]:
+    """Types with integers in place of floats; those of the arrays `served` are taken as it is."""
+    if decorator_signature(function) is not None:
+        return
+    params = parameters_of(function)
+    names = [p.name.value for p in params]
+    arrays = [
+        k for k, (p, t) in enumerate(zip(params, types, strict=True))
+        if t.ndim is not None and t.dtype.name == "float64" and not (t.given or t.traced)
+        and hint_of(p.annotation, scope.texts)[0] is None
+    ]  # fmt: skip
+    if not arrays or {names[k] for k in arrays} <= set(served):
+        return
+    found: dict[Types, None] = {}
+    for passed in _passed(function, names):
+        if all(k in passed for k in arrays):
+            found[_with(types, {k: passed[k] for k in arrays})] = None
+    said = documented(function.node.get_docstring(clean=True))
+    floats = any(KINDS.get(said[given(names[k])].dtype) == "f" for k in arrays
+                 if given(names[k]) in said)  # fmt: skip
+    asked = "" if found or floats else _asked(function.node, scope)
+    if asked:
+        found[_with(types, {k: replace(types[k], dtype=DType(asked)) for k in arrays})] = None
+    yield from found
+
+
+def _passed(function: FunctionSource, names: Sequence[str]) -> Iterator[dict[int, ParameterType]]:
+    """The arrays of integers that each known call passes."""
+    for call in calls_of(function):
+        arguments = call.arguments([given(n) for n in names])
+        if arguments is None:
+            continue
+        arrays = {k: as_array(arguments.get(given(n))) for k, n in enumerate(names)}
+        yield {
+            k: ParameterType(DType(a.dtype), a.ndim, source=call.shown)
+            for k, a in arrays.items()
+            if a is not None and a.ndim and KINDS.get(a.dtype) in ("i", "u")
+        }
+
+
+def _asked(node: cst.FunctionDef, scope: Globals) -> str:
+    """The integers for which a function has a branch of its own: those of images where it asks
+    for the limits of their dtype; '' where it asks for none."""
+    done: set[str] = set()
+    asks = limits = False
+    level = [node]
+    for _ in range(_DEPTH):
+        called: list[cst.FunctionDef] = []
+        for one in level:
+            asks |= bool(m.findall(one.body, _ASKS))
+            limits |= bool(m.findall(one.body, _LIMITS))
+            for call in m.findall(one.body, m.Call(func=m.Name())):
+                assert isinstance(call, cst.Call) and isinstance(call.func, cst.Name)
+                name = call.func.value
+                if name in scope.functions and name not in done:
+                    done.add(name)
+                    called.append(scope.functions[name])
+        level = called
+    return ("uint8" if limits else "int64") if asks else ""
+
+
+def _with(types: Types, others: dict[int, ParameterType]) -> Types:
+    return tuple(others.get(k, t) for k, t in enumerate(types))
+
+
+# -- elementwise functions ----------------------------------------------------------------------
+
+
+def further_types(
+    form: Made, conversions: Conversions, siblings: Sequence[Sibling]
+) -> Iterator[Types]:
+    """Types with another dtype for arrays of an elementwise function for which a form has none."""
     if not is_elementwise(form.plan):
         return
     names = [p.name for p in form.plan.parameters]
+    converted = {*conversions.names} - overlaps(form.plan).written
+    # a text for int64 alone has none of the casts that make narrower integers wrap around
+    also = {(n, s.dtype) for s in siblings for n in s.names}
     open_ = [
-        k for k, t in enumerate(form.types)
-        if t.ndim is not None and t.dtype.name in _OTHER and names[k] not in form.served
+        k for k, (name, t) in enumerate(zip(names, form.types, strict=True))
+        if t.ndim is not None and t.dtype.name in _OTHER
+        and not (t.dtype.kind == "f" and (name, "int32") in also)
+        and not (name in converted and not conversions.some)
+        and not (name in conversions.complexes and conversions.whole)
     ]  # fmt: skip
-    alone = [k for k in open_ if names[k] not in form.some]
     if open_:
-        yield _with(form.types, open_)
+        yield _as_other(form.types, open_)
+    # of those that some other array of floats has converted, not all may be integers
+    alone = [k for k in open_ if names[k] not in converted]
     for size in range(1, len(open_)):
         for chosen in combinations(alone, size):
-            yield _with(form.types, chosen)
+            yield _as_other(form.types, chosen)
 
 
-def is_alike(made: Made, first: Made) -> bool:
-    """Whether a form is elementwise, too, and takes the same arguments but for their dtypes."""
-    pairs = zip(made.types, first.types, strict=True)
-    return is_elementwise(made.plan) and all(t.omitted == o.omitted for t, o in pairs)
+def alike(made: Made | None, first: Made) -> Made | None:
+    """A form, spelled for integers of any width; None where it is not elementwise, or for other
+    defaults than the first one."""
+    if made is None or not is_elementwise(made.plan) or not _omits_alike(made, first):
+        return None
+    return replace(made, served=replace(made.served, plan=replace(made.plan, any_width=True)))
 
 
-def _with(types: Sequence[ParameterType], chosen: Collection[int]) -> Types:
-    return tuple(
-        ParameterType(DType(_OTHER[t.dtype.name]), t.ndim) if k in chosen else t
-        for k, t in enumerate(types)
-    )
+def unsigned(
+    types: Types, plan: Plan, groups: Sequence[tuple[str, ...]]
+) -> dict[tuple[str, ...], tuple[str, ...]]:
+    """What else is tried for arrays of integers, where kernels are spelled for any width."""
+    known = dict(zip((p.name for p in plan.parameters), types, strict=True))
+    whole = [g for g in groups if plan.any_width and known[g[0]].dtype.name == "int64"]
+    return dict.fromkeys(whole, ("uint8", "bool"))
+
+
+def _as_other(types: Types, chosen: Collection[int]) -> Types:
+    return _with(types, {k: ParameterType(DType(_OTHER[types[k].dtype.name]), types[k].ndim)
+                         for k in chosen})  # fmt: skip

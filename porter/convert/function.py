@@ -38,8 +38,12 @@ from porter.convert.served.complexes import real_arrays
 from porter.convert.served.kinds import beside_floats, other_kinds, with_lone, with_stored
 from porter.convert.served.numbers import reals
 from porter.convert.served.numbers_alone import host_form
-from porter.convert.served.other_dtypes import MOST as MOST_OF_DTYPES
-from porter.convert.served.other_dtypes import alike, further_types, integer_form, unsigned
+from porter.convert.served.other_dtypes import (
+    forms_of_dtypes,
+    integer_form,
+    spelled,
+    unsigned,
+)
 from porter.convert.served.promotion import Question, conversions
 from porter.convert.served.siblings import (
     Sibling,
@@ -353,18 +357,25 @@ def convert_function(
         if not may_vary(function, target):
             return _called(function, converted)
         forms = [(made, converted)]
+
+        def attempt(types: Sequence[ParameterType]) -> Made | None:
+            return spelled(how.exact(function, types), made)
+
+        def convert(form: Made) -> tuple[Made, Converted]:
+            return form, _converted(function, form, how, True)
+
         host, none = None, dict[int, int]()
         if given_types is None or len(given_types) > 1:
             refused: list[tuple[ParameterType, ...]] = []
-            attempt = partial(how.exact, function)
             others = list(other_forms(function, made, given_types, attempt, refused))
             if given_types is None and len(others) + 1 < MOST_ASSUMED:
                 others += integer_form(function, made, converted.conversions,
                                        converted.siblings, scope, attempt)  # fmt: skip
             host = host_form(function, [made, *others], given_types, scope, how.partial)
             none = dict(refused_arrays([m.types for m in (made, *others)], refused))
-            forms += [(m, _converted(function, m, how, True)) for m in others]
-        forms += _of_dtypes(function, forms, how)
+            forms += map(convert, others)
+        if how.siblings and target.tells_dtypes and decorator_signature(function) is None:
+            forms += forms_of_dtypes(forms, attempt, convert)
         converted = replace(converted, refused=none)
         converted = _with_forms(function, [(made, converted), *forms[1:]], how)
         return _called(function, replace(converted, host=host))
@@ -379,30 +390,6 @@ def _called(function: FunctionSource, converted: Converted) -> Converted:
     plans = [form.plan for form in converted.variants or (converted,)]
     called = as_ufunc_of(function, plans, converted.casts, converted.program.around)
     return replace(converted, called=called)
-
-
-def _of_dtypes(
-    function: FunctionSource, forms: Sequence[tuple[Made, Converted]], how: How
-) -> list[tuple[Made, Converted]]:
-    """Forms for dtypes that an elementwise function takes and its first form does not."""
-    target = how.target
-    if not how.siblings or target.elements or target.chunked or target.rewrites:
-        return []
-    if decorator_signature(function) is not None:
-        return []
-    tried = [[str(t) for t in form.types] for form, _ in forms]
-    found = [forms[0]]
-    for made, form in found:  # those that are made join them
-        for types in further_types(made, form.conversions, form.siblings):
-            if len(found) > min(MOST_ASSUMED - len(forms), MOST_OF_DTYPES):
-                return found[1:]
-            if [str(t) for t in types] in tried:
-                continue
-            tried.append([str(t) for t in types])
-            other = alike(how.exact(function, types), made)
-            if other is not None:
-                found.append((other, _converted(function, other, how, True)))
-    return found[1:]
 
 
 def _converted(function: FunctionSource, made: Made, how: How, told: bool) -> Converted:

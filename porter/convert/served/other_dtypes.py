@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import Protocol, TypeVar
 
 import libcst as cst
 import libcst.matchers as m
 
 from porter.convert.served.siblings import Sibling
-from porter.convert.served.variants import Made
+from porter.convert.served.variants import MOST_ASSUMED, Made
 from porter.dtypes.conversions import Conversions
 from porter.dtypes.dtype import KINDS, DType
 from porter.inference.docstrings import documented
@@ -39,7 +40,7 @@ _ASKS = m.Attribute(
     value=m.Attribute(attr=m.Name("dtype")), attr=m.Name("kind") | m.Name("char")
 ) | m.Call(func=m.Attribute(attr=m.Name("issubdtype")))
 _LIMITS = m.Call(func=m.Attribute(attr=m.Name("iinfo")))
-#: forms beside a first one
+#: forms for other dtypes beside a first one
 MOST = 3
 #: what is tried in place of arrays: integers for floats, real numbers for complex ones
 _OTHER = {"float64": "int64", "complex128": "float64"}
@@ -136,14 +137,50 @@ def _with(types: Types, others: dict[int, ParameterType]) -> Types:
 # -- elementwise functions ----------------------------------------------------------------------
 
 
-def further_types(
+class Form(Protocol):
+    """What is known of a converted form."""
+
+    @property
+    def conversions(self) -> Conversions:
+        """What the host converts for it."""
+
+    @property
+    def siblings(self) -> tuple[Sibling, ...]:
+        """Other dtypes that its text serves."""
+
+
+F = TypeVar("F", bound=Form)
+
+
+def forms_of_dtypes(
+    forms: Sequence[tuple[Made, F]], attempt: Attempt, converted: Callable[[Made], tuple[Made, F]]
+) -> list[tuple[Made, F]]:
+    """Forms for dtypes that an elementwise function takes and its first form does not."""
+    (first, _), *others = forms
+    tried = [[str(t) for t in made.types] for made, _ in forms]
+    known = [one for one in others if is_other(one[0].types, first.types)]
+    found = [forms[0], *known]
+    most = min(MOST, MOST_ASSUMED - len(forms) + len(known))
+    for made, form in found:  # those that are made join them
+        for types in _further_types(made, form.conversions, form.siblings):
+            names = [str(t) for t in types]
+            if len(found) > most or names in tried:
+                continue
+            tried.append(names)
+            other = attempt(types)
+            if other is not None and other.plan.any_width:
+                found.append(converted(other))
+    return found[1 + len(known) :]
+
+
+def _further_types(
     form: Made, conversions: Conversions, siblings: Sequence[Sibling]
 ) -> Iterator[Types]:
     """Types with another dtype for arrays of an elementwise function for which a form has none."""
     if not is_elementwise(form.plan):
         return
     names = [p.name for p in form.plan.parameters]
-    converted = {*conversions.names} - overlaps(form.plan).written
+    converted = conversions.names
     # a text for int64 alone has none of the casts that make narrower integers wrap around
     also = {(n, s.dtype) for s in siblings for n in s.names}
     open_ = [
@@ -162,11 +199,26 @@ def further_types(
             yield _as_other(form.types, chosen)
 
 
-def alike(made: Made | None, first: Made) -> Made | None:
-    """A form, spelled for integers of any width; None where it is not elementwise, or for other
-    defaults than the first one."""
-    if made is None or not is_elementwise(made.plan) or not _omits_alike(made, first):
-        return None
+def is_other(types: Types, first: Types) -> bool:
+    """Whether types differ from the first ones by what is tried in place of arrays, and in nothing
+    else."""
+    pairs = [(str(t), str(o)) for t, o in zip(types, first, strict=True)]
+    steps = [(_lower(str(o)), _lower(_lower(str(o)))) for o in first]
+    return any(t != o for t, o in pairs) and all(
+        t == o or t in lower for (t, o), lower in zip(pairs, steps, strict=True)
+    )
+
+
+def _lower(array: str) -> str:
+    """An array of what is tried in place of this one."""
+    name, bracket, rest = array.partition("[")
+    return f"{_OTHER[name]}[{rest}" if bracket and name in _OTHER else ""
+
+
+def spelled(made: Made | None, first: Made) -> Made | None:
+    """A form, for integers of any width if it has other dtypes of an elementwise function."""
+    if made is None or not (is_elementwise(made.plan) and is_other(made.types, first.types)):
+        return made
     return replace(made, served=replace(made.served, plan=replace(made.plan, any_width=True)))
 
 

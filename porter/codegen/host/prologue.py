@@ -334,11 +334,13 @@ class Prologue(Pipeline):
         for item in items_of(self.plan.items):
             for e in item.kernel.expressions() if isinstance(item, Launch) else ():
                 for x in walk(e):
-                    if not (isinstance(x, ir.Cast) and isinstance(x.arg, ir.Value)):
+                    # of int64 a size is not cast to it
+                    value = x.arg if isinstance(x, ir.Cast) else x
+                    if not isinstance(value, ir.Value) or name not in value.poly.names():
                         continue
-                    if name in x.arg.poly.names() and x.dtype.var:
+                    if x.dtype.var and (value is not x or self.plan.any_width):
                         return f", {x.dtype.var}.dtype"
-                    if name in x.arg.poly.names() and x.dtype.name in _NARROW:
+                    if value is not x and x.dtype.name in _NARROW:
                         self.needs.numpy = True
                         return f", np.{x.dtype.name}"
         return ""

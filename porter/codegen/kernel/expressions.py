@@ -126,7 +126,7 @@ class ExpressionWriter(SizeWriter):
 
     def _value(self, poly: Poly, dtype: DType) -> tuple[str, int]:
         text, binds = poly_parts(poly, self._atom)
-        if dtype.weak or dtype.name == "int64":
+        if dtype.weak or (dtype.name == "int64" and not self.needs.is_narrow(dtype)):
             return text, binds
         return f"{self.type_of(dtype)}({text})", ATOM
 

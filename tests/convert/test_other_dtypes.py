@@ -170,13 +170,15 @@ def test_results_are_numpys_for_all_dtypes(shell: Shell, names: tuple[str, ...])
         ("def f(x):\n    a = x * 2\n    return a + x * a\n", ["float64[:]", "int64[:]"]),
         # not elementwise: kernels are long
         ("def f(x):\n    return np.floor(x) * 0.5 + x.max()\n", ["float64[:]"]),
+        # a default that is an integer: with one, NumPy computes integers
+        ("def f(x, k=2, s=1.0):\n    return x**k * s\n",
+         ["float64[:], float64, float64", "int64[:], int64, float64"]),
         ("def f(x, y):\n    return x // y\n",
          ["float64[:], float64[:]", "int64[:], int64[:]"]),
     ],
 )  # fmt: skip
 def test_only_where_no_kernel_serves_them(text: str, found: list[str]) -> None:
-    assert forms(text, ", ".join(["float64[:]"] * text.partition("\n")[0].count(",")
-                                 + ["float64[:]"])) == found  # fmt: skip
+    assert forms(text, *([] if "=" in text.partition(")")[0] else [found[0]])) == found
 
 
 def test_the_forms_of_a_header_are_those_that_are_found() -> None:
@@ -208,3 +210,43 @@ def test_integers_that_do_not_fit_are_not_stored(value: str) -> None:
     made = converted(text, "float64[:]")
     served = {s.dtype for form in made.variants or (made,) for s in form.siblings}
     assert "uint8" not in served and ("int8" in served) == (value == "-1")
+
+
+INTEGERS = """
+import itertools, json
+import numpy as np
+import a, a_cuda
+vars(a_cuda).update(THREADS=32)
+arrays = [np.arange(3), np.arange(3.0), np.arange(3, dtype="i1"), 3, 2.5, np.int8(3), True]
+numbers = [(), (2,), (3.0,), (np.int8(2),), (np.int64(2),), (True,)]
+bad, taken = [], 0
+for name, x, more in itertools.product(("powers", "line", "above"), arrays, numbers):
+    wanted = getattr(a, name)(x, *more)
+    try:
+        found = getattr(a_cuda, name)(x, *more)
+    except TypeError:
+        continue
+    taken += 1
+    kinds = [(type(v), np.asarray(v).dtype) for v in (wanted, found)]
+    if kinds[0] != kinds[1] or not np.array_equal(wanted, found):
+        bad.append(f"{name}({x!r}, {more}): {found!r} instead of {wanted!r}")
+print(json.dumps([bad, taken]))
+"""
+
+
+def test_integers_beside_defaults_that_are_integers(shell: Shell) -> None:
+    """An `int8` beside Python's integer decides the dtype, beside an array of int64 it does not."""
+    shell.write(
+        "a.py",
+        "import numpy as np\n\n\ndef powers(x, power=2, offset=1.0):\n"
+        "    return x**power + offset\n\n\ndef line(x, a=3, b=1):\n    return a * x + b\n"
+        "\n\ndef above(x, low=0):\n    return np.where(x > low, np.floor(x), low)\n",
+    )
+    assert shell.convert("a.py", "--no-verify") == 0, shell.out
+    done = subprocess.run(
+        [sys.executable, "-c", INTEGERS], cwd=shell.folder, capture_output=True, text=True,
+        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    bad, taken = json.loads(done.stdout)
+    assert bad == [] and taken > 70

@@ -19,7 +19,7 @@ import libcst.matchers as m
 from porter.convert.served.siblings import Sibling
 from porter.convert.served.variants import MOST_ASSUMED, Made
 from porter.dtypes.conversions import Conversions
-from porter.dtypes.dtype import KINDS, DType
+from porter.dtypes.dtype import KINDS, WEAK_INT, DType
 from porter.inference.docstrings import documented
 from porter.inference.known import calls_of
 from porter.inference.signature import decorator_signature, hint_of
@@ -190,6 +190,11 @@ def _further_types(
         and not (name in converted and not conversions.some)
         and not (name in conversions.complexes and conversions.whole)
     ]  # fmt: skip
+    whole = _whole(form)
+    if whole and (open_ or conversions.floats):
+        # a call that leaves them out passes integers
+        floats = [k for k, t in enumerate(form.types) if t.ndim is not None and t.dtype.kind == "f"]
+        yield _as_other(_with(form.types, whole), floats)
     if open_:
         yield _as_other(form.types, open_)
     # of those that some other array of floats has converted, not all may be integers
@@ -197,6 +202,15 @@ def _further_types(
     for size in range(1, len(open_)):
         for chosen in combinations(alone, size):
             yield _as_other(form.types, chosen)
+
+
+def _whole(form: Made) -> dict[int, ParameterType]:
+    """Integers in place of numbers whose defaults are integers, and which were made floats."""
+    return {
+        k: replace(t, dtype=WEAK_INT)
+        for k, (p, t) in enumerate(zip(form.plan.parameters, form.types, strict=True))
+        if t.is_number and t.dtype.kind == "f" and p.default is not None and p.default.isdecimal()
+    }
 
 
 def is_other(types: Types, first: Types) -> bool:
@@ -209,10 +223,12 @@ def is_other(types: Types, first: Types) -> bool:
     )
 
 
-def _lower(array: str) -> str:
-    """An array of what is tried in place of this one."""
-    name, bracket, rest = array.partition("[")
-    return f"{_OTHER[name]}[{rest}" if bracket and name in _OTHER else ""
+def _lower(t: str) -> str:
+    """The type that is tried in place of an array, or of a number."""
+    name, bracket, rest = t.partition("[")
+    if not bracket:
+        return "int64" if name == "float64" else ""
+    return f"{_OTHER[name]}[{rest}" if name in _OTHER else ""
 
 
 def spelled(made: Made | None, first: Made) -> Made | None:
@@ -232,5 +248,5 @@ def unsigned(
 
 
 def _as_other(types: Types, chosen: Collection[int]) -> Types:
-    return _with(types, {k: ParameterType(DType(_OTHER[types[k].dtype.name]), types[k].ndim)
-                         for k in chosen})  # fmt: skip
+    others = {k: _OTHER.get(types[k].dtype.name, types[k].dtype.name) for k in chosen}
+    return _with(types, {k: ParameterType(DType(d), types[k].ndim) for k, d in others.items()})

@@ -115,7 +115,7 @@ class Converted:
     @property
     def text(self) -> FunctionText:
         """The text of the function itself."""
-        forms = [Variant(v.plan.name, v.plan, v._of_bools) for v in self.variants]
+        forms = [Variant(v.plan.name, v.plan, v._allowed()) for v in self.variants]
         own = dispatcher(self.plan, forms, self.target) if forms else self._filled()
         if self.host is not None:
             own = with_host_form(own, self.host, self.plan.parameters)
@@ -213,11 +213,6 @@ class Converted:
             DType(own[s.names[0]]).kind == "f" and DType(s.dtype).kind in "biu"
             for s in self.siblings
         )
-
-    @property
-    def _of_bools(self) -> frozenset[str]:
-        """The arrays that may be of bools."""
-        return frozenset(n for n, dtypes in self._allowed().items() if "bool" in dtypes)
 
     def _allowed(self) -> dict[str, list[str]]:
         """The dtypes that each array may have."""
@@ -375,7 +370,7 @@ def convert_function(
             none = dict(refused_arrays([m.types for m in (made, *others)], refused))
             forms += map(convert, others)
         if how.siblings and target.tells_dtypes and decorator_signature(function) is None:
-            forms += forms_of_dtypes(forms, attempt, convert)
+            forms = forms_of_dtypes(forms, attempt, convert)
         converted = replace(converted, refused=none)
         converted = _with_forms(function, [(made, converted), *forms[1:]], how)
         return _called(function, replace(converted, host=host))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from porter.codegen.host.head import head, own_keywords
 from porter.codegen.kernel.state import Needs
@@ -18,17 +18,17 @@ from porter.support.reserved import given
 from porter.target.base import Target
 from porter.target.registry import CUDA
 
-#: kinds of arrays that forms tell apart, the lowest first
-_KINDS = "ifc"
+#: kinds of arrays that forms tell apart, the lowest first; `s` are floats of float32 alone
+_KINDS = "isfc"
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One of the private host functions; its arrays `of_bools` may be of those."""
+    """One of the private host functions, and of what its arrays may be if that is known."""
 
     name: str
     plan: Plan
-    of_bools: frozenset[str] = frozenset()
+    dtypes: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def least_ranks(plan: Plan) -> tuple[int | None, ...]:
@@ -82,6 +82,8 @@ class _Case:
             tests.append(f'{kind} in "{"b" * self.bools}iu"')
         if self.what == "array" and self.kind == "f" and "c" in kinds:
             tests.append(f'{kind} != "c"')
+        if self.what == "array" and self.kind == "s" and kinds & {"f", "c"}:
+            tests.append(f"_is_single({name})")
         if any((o.rank, o.least) != (self.rank, self.least) for o in others if o.what != "value"):
             if self.rank is not None:
                 tests.append(f"_rank({name}) == {self.rank}")
@@ -112,6 +114,9 @@ def dispatcher(plan: Plan, variants: Sequence[Variant], target: Target = CUDA) -
     if any(map(_tells_kinds, cases)):
         needs.helpers.add("_kind")
         needs.helpers |= {"_beside"} if any(c.beside for row in cases for c in row) else set()
+        needs.helpers |= (
+            {"_is_single"} if any(c.kind == "s" for row in cases for c in row) else set()
+        )
     draws = any(v.plan.states for v in variants)
     lines = _head(plan, target, draws)
     # what takes integers comes first, what takes any number of dimensions last
@@ -182,8 +187,10 @@ def _case(v: Variant, k: int) -> _Case:
         return _Case("integer" if p.dtype.kind in "iu" else "number", rank=0)
     least = least_ranks(v.plan)[k]
     kind = {"u": "i", "b": "f"}.get(p.dtype.kind, p.dtype.kind)
+    dtypes = v.dtypes.get(p.name, ())
+    kind = "s" if "float32" in dtypes and "float64" not in dtypes else kind
     return _Case("array", rank=p.ndim if least is None else None, least=least, kind=kind,
-                 bools=p.name in v.of_bools)  # fmt: skip
+                 bools="bool" in dtypes)  # fmt: skip
 
 
 def _tells_kinds(row: Sequence[_Case]) -> bool:

@@ -8,7 +8,7 @@ what its argument is made of.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Protocol, TypeVar
@@ -43,7 +43,9 @@ _LIMITS = m.Call(func=m.Attribute(attr=m.Name("iinfo")))
 #: forms for other dtypes beside a first one
 MOST = 3
 #: what is tried in place of arrays: integers for floats, real numbers for complex ones
-_OTHER = {"float64": "int64", "complex128": "float64"}
+_OTHER = {"float64": "int64", "float32": "int64", "complex128": "float64"}
+#: where the text for float64 does not serve float32: `x * 1j` is of complex64 then
+_SINGLE = {"float64": "float32"}
 #: how many functions deep a function is searched
 _DEPTH = 3
 
@@ -155,13 +157,18 @@ F = TypeVar("F", bound=Form)
 def forms_of_dtypes(
     forms: Sequence[tuple[Made, F]], attempt: Attempt, converted: Callable[[Made], tuple[Made, F]]
 ) -> list[tuple[Made, F]]:
-    """Forms for dtypes that an elementwise function takes and its first form does not."""
+    """The forms, and those for dtypes that an elementwise function takes and the first does not.
+
+    The latter are in order, whichever of them were asked for.
+    """
     (first, _), *others = forms
     tried = [[str(t) for t in made.types] for made, _ in forms]
     known = [one for one in others if is_other(one[0].types, first.types)]
     found = [forms[0], *known]
     most = min(MOST, MOST_ASSUMED - len(forms) + len(known))
     for made, form in found:  # those that are made join them
+        if made is not first and any(map(_is_single, made.types)):
+            continue
         for types in _further_types(made, form.conversions, form.siblings):
             names = [str(t) for t in types]
             if len(found) > most or names in tried:
@@ -170,7 +177,8 @@ def forms_of_dtypes(
             other = attempt(types)
             if other is not None and other.plan.any_width:
                 found.append(converted(other))
-    return found[1 + len(known) :]
+    apart = [one for one in forms if not any(one is other for other in known)]
+    return [*apart, *sorted(found[1:], key=lambda one: [str(t) for t in one[0].types])]
 
 
 def _further_types(
@@ -202,6 +210,13 @@ def _further_types(
     for size in range(1, len(open_)):
         for chosen in combinations(alone, size):
             yield _as_other(form.types, chosen)
+    floats = [k for k, t in enumerate(form.types) if t.ndim is not None and t.dtype.kind == "f"]
+    if not all((names[k], "float32") in also or _is_single(form.types[k]) for k in floats):
+        yield _as_other(form.types, floats, _SINGLE)
+
+
+def _is_single(t: ParameterType) -> bool:
+    return t.ndim is not None and t.dtype.name in _SINGLE.values()
 
 
 def _whole(form: Made) -> dict[int, ParameterType]:
@@ -217,18 +232,16 @@ def is_other(types: Types, first: Types) -> bool:
     """Whether types differ from the first ones by what is tried in place of arrays, and in nothing
     else."""
     pairs = [(str(t), str(o)) for t, o in zip(types, first, strict=True)]
-    steps = [(_lower(str(o)), _lower(_lower(str(o)))) for o in first]
-    return any(t != o for t, o in pairs) and all(
-        t == o or t in lower for (t, o), lower in zip(pairs, steps, strict=True)
-    )
+    return any(t != o for t, o in pairs) and all(t == o or t in _lower(o) for t, o in pairs)
 
 
-def _lower(t: str) -> str:
-    """The type that is tried in place of an array, or of a number."""
+def _lower(t: str) -> set[str]:
+    """The types that are tried in place of an array, or of a number."""
     name, bracket, rest = t.partition("[")
     if not bracket:
-        return "int64" if name == "float64" else ""
-    return f"{_OTHER[name]}[{rest}" if name in _OTHER else ""
+        return {"int64"} if name == "float64" else set()
+    found = {f"{to[name]}[{rest}" for to in (_OTHER, _SINGLE) if name in to}
+    return found.union(*map(_lower, found))
 
 
 def spelled(made: Made | None, first: Made) -> Made | None:
@@ -247,6 +260,6 @@ def unsigned(
     return dict.fromkeys(whole, ("uint8", "bool"))
 
 
-def _as_other(types: Types, chosen: Collection[int]) -> Types:
-    others = {k: _OTHER.get(types[k].dtype.name, types[k].dtype.name) for k in chosen}
-    return _with(types, {k: ParameterType(DType(d), types[k].ndim) for k, d in others.items()})
+def _as_other(types: Types, chosen: Collection[int], others: Mapping[str, str] = _OTHER) -> Types:
+    to = {k: others.get(types[k].dtype.name, types[k].dtype.name) for k in chosen}
+    return _with(types, {k: ParameterType(DType(d), types[k].ndim) for k, d in to.items()})

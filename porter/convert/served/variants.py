@@ -206,12 +206,17 @@ def _fixed(t: ParameterType) -> object:
 
 
 def _key(t: ParameterType) -> object:
-    return (_fixed(t), t.ndim, len(t.items), t.ndim is not None and _kind(t))
+    return (_fixed(t), t.ndim, len(t.items), t.ndim is not None and _kind_name(t))
 
 
 def _kind(t: ParameterType) -> str:
-    """What an array is of, as names say it."""
+    """What an array is of, whatever its width."""
     return {"i": "integers", "u": "integers", "c": "complex"}.get(t.dtype.kind, "floats")
+
+
+def _kind_name(t: ParameterType) -> str:
+    """What an array is of, as names say it."""
+    return "single" if t.dtype.name == "float32" else _kind(t)
 
 
 def _word(t: ParameterType, name: str, others: Sequence[ParameterType]) -> str:
@@ -223,8 +228,8 @@ def _word(t: ParameterType, name: str, others: Sequence[ParameterType]) -> str:
         return f"{name}_{t.generator.lower()}"
     ranks = {o.ndim for o in others if not o.omitted and not o.literal}
     arrays = [o for o in others if not o.omitted and not o.literal and o.ndim is not None]
-    if t.ndim is not None and len(set(map(_kind, arrays))) > 1:
-        return _kind(t) if len(ranks) == 1 else f"{t.ndim}d_{_kind(t)}"
+    if t.ndim is not None and len(set(map(_kind_name, arrays))) > 1:
+        return _kind_name(t) if len(ranks) == 1 else f"{t.ndim}d_{_kind_name(t)}"
     if len(ranks) == 1:
         return name
     return f"{t.ndim or 0}d"

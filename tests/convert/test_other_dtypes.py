@@ -53,6 +53,10 @@ def damped(w, v, g, rate=0.5):
     return w
 
 
+def phasors(x):
+    return np.exp(1j * x)
+
+
 def wrapped(x):
     a = x * 2
     return a + x * (x + 1)
@@ -137,7 +141,7 @@ def forms(text: str, *signatures: str) -> list[str]:
     return [v.signature for v in made.variants or (made,)]
 
 
-@pytest.mark.parametrize("names", [("rounded", "cleaned", "powers", "wrapped"), ("remainder",),
+@pytest.mark.parametrize("names", [("rounded", "cleaned", "powers", "wrapped", "phasors"), ("remainder",),
                                    ("squared", "mirrored"), ("product",), ("damped",)])  # fmt: skip
 def test_results_are_numpys_for_all_dtypes(shell: Shell, names: tuple[str, ...]) -> None:
     shell.write("a.py", SOURCE)
@@ -156,7 +160,8 @@ def test_results_are_numpys_for_all_dtypes(shell: Shell, names: tuple[str, ...])
         gone = refused.get(name, [])
         # integers of 64 bits are served, float32 and float64 are, and so are mixtures with them
         assert not {"int64", "float64", "int64 int64", "float64 float64"} & {*gone}, (name, gone)
-        if name not in ("mirrored", "damped"):  # those that wrap, or are cast in another way
+        assert not {"float32", "float32 float32"} & {*gone}, (name, gone)
+        if name not in ("mirrored", "damped", "phasors"):  # those that wrap, or are cast in another way
             assert not {"int32", "int8", "int32 int32", "int8 int8"} & {*gone}, (name, gone)
 
 
@@ -170,6 +175,9 @@ def test_results_are_numpys_for_all_dtypes(shell: Shell, names: tuple[str, ...])
         ("def f(x):\n    a = x * 2\n    return a + x * a\n", ["float64[:]", "int64[:]"]),
         # not elementwise: kernels are long
         ("def f(x):\n    return np.floor(x) * 0.5 + x.max()\n", ["float64[:]"]),
+        # complex64 of float32, and complex128 of the rest
+        ("def f(x):\n    return np.exp(1j * x)\n", ["float64[:]", "float32[:]"]),
+        ("def f(z):\n    return z * 2.0\n", ["complex128[:]", "float32[:]", "float64[:]"]),
         # a default that is an integer: with one, NumPy computes integers
         ("def f(x, k=2, s=1.0):\n    return x**k * s\n",
          ["float64[:], float64, float64", "int64[:], int64, float64"]),

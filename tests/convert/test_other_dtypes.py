@@ -161,7 +161,11 @@ def test_results_are_numpys_for_all_dtypes(shell: Shell, names: tuple[str, ...])
         # integers of 64 bits are served, float32 and float64 are, and so are mixtures with them
         assert not {"int64", "float64", "int64 int64", "float64 float64"} & {*gone}, (name, gone)
         assert not {"float32", "float32 float32"} & {*gone}, (name, gone)
-        if name not in ("mirrored", "damped", "phasors"):  # those that wrap, or are cast in another way
+        if name not in (
+            "mirrored",
+            "damped",
+            "phasors",
+        ):  # those that wrap, or are cast in another way
             assert not {"int32", "int8", "int32 int32", "int8 int8"} & {*gone}, (name, gone)
 
 

@@ -8,7 +8,9 @@ what its argument is made of.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import combinations
 from typing import Protocol, TypeVar
@@ -174,11 +176,22 @@ def forms_of_dtypes(
             if len(found) > most or names in tried:
                 continue
             tried.append(names)
-            other = attempt(types)
-            if other is not None and other.plan.any_width:
-                found.append(converted(other))
+            with _without_errors():
+                other = attempt(types)
+                if other is not None and other.plan.any_width:
+                    found.append(converted(other))
     apart = [one for one in forms if not any(one is other for other in known)]
     return [*apart, *sorted(found[1:], key=lambda one: [str(t) for t in one[0].types])]
+
+
+@contextmanager
+def _without_errors() -> Iterator[None]:
+    """An error of porter's own: the types that were asked for do without."""
+    try:
+        yield
+    except Exception:
+        if os.environ.get("PORTER_DEBUG"):
+            raise
 
 
 def _further_types(

@@ -92,11 +92,15 @@ def outcome(f, args):
     return "", type(result).__name__, [np.asarray(v) for v in (result, *args)]
 
 
+def single(v):
+    return v.dtype.name in ("float32", "complex64")
+
+
 def differs(wanted, found):
     for w, g in zip(wanted[2], found[2], strict=True):
         if w.dtype != g.dtype or w.shape != g.shape:
             return f"{g.dtype}{g.shape} instead of {w.dtype}{w.shape}"
-        if not np.allclose(g, w, rtol=1e-5 if w.dtype.itemsize <= 4 else 1e-12, equal_nan=True):
+        if not np.allclose(g, w, rtol=1e-5 if single(w) else 1e-12, equal_nan=True):
             return f"{g} instead of {w}"
     # an array in place of a number, Python's number in place of NumPy's
     return "" if wanted[1] == found[1] else f"{found[1]} instead of {wanted[1]}"
@@ -141,8 +145,16 @@ def forms(text: str, *signatures: str) -> list[str]:
     return [v.signature for v in made.variants or (made,)]
 
 
-@pytest.mark.parametrize("names", [("rounded", "cleaned", "powers", "wrapped", "phasors"), ("remainder",),
-                                   ("squared", "mirrored"), ("product",), ("damped",)])  # fmt: skip
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("rounded", "cleaned", "powers", "wrapped"),
+        ("remainder",),
+        ("squared", "mirrored", "phasors"),
+        ("product",),
+        ("damped",),
+    ],
+)
 def test_results_are_numpys_for_all_dtypes(shell: Shell, names: tuple[str, ...]) -> None:
     shell.write("a.py", SOURCE)
     given = [f'{n} = "{t}"' for n, t in SIGNATURES.items()]
@@ -161,11 +173,8 @@ def test_results_are_numpys_for_all_dtypes(shell: Shell, names: tuple[str, ...])
         # integers of 64 bits are served, float32 and float64 are, and so are mixtures with them
         assert not {"int64", "float64", "int64 int64", "float64 float64"} & {*gone}, (name, gone)
         assert not {"float32", "float32 float32"} & {*gone}, (name, gone)
-        if name not in (
-            "mirrored",
-            "damped",
-            "phasors",
-        ):  # those that wrap, or are cast in another way
+        # others wrap, are cast in another way, or are of narrow floats
+        if name not in ("mirrored", "damped", "phasors"):
             assert not {"int32", "int8", "int32 int32", "int8 int8"} & {*gone}, (name, gone)
 
 
@@ -181,7 +190,7 @@ def test_results_are_numpys_for_all_dtypes(shell: Shell, names: tuple[str, ...])
         ("def f(x):\n    return np.floor(x) * 0.5 + x.max()\n", ["float64[:]"]),
         # complex64 of float32, and complex128 of the rest
         ("def f(x):\n    return np.exp(1j * x)\n", ["float64[:]", "float32[:]"]),
-        ("def f(z):\n    return z * 2.0\n", ["complex128[:]", "float32[:]", "float64[:]"]),
+        ("def f(z):\n    return z * 2.0\n", ["complex128[:]", "float64[:]"]),
         # a default that is an integer: with one, NumPy computes integers
         ("def f(x, k=2, s=1.0):\n    return x**k * s\n",
          ["float64[:], float64, float64", "int64[:], int64, float64"]),

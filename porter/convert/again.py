@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from porter import ir
-from porter.codegen.module.module import function_text
+from porter.codegen.module.module import FunctionText, function_text
 from porter.convert.attempt import exact
 from porter.convert.casts import Casts
+from porter.convert.served.promotion import Question
 from porter.convert.served.strides import Served, served
 from porter.convert.served.variants import Made, may_vary
 from porter.diagnostics import Refusal
@@ -46,6 +47,12 @@ class How:
         """The form for these very types; None where they are refused."""
         found = exact(function, types, self.scope, self.partial, self.target.schedules)
         return None if found is None else self.served(function, *found)
+
+    def raising(self, planned: Plan) -> FunctionText | None:
+        """The text that raises where an axis broadcasts, if other kernels serve such calls."""
+        if not planned.broadcast:
+            return None
+        return function_text(replace(planned, broadcast=""), self.target)
 
 
 @dataclass(frozen=True)
@@ -98,3 +105,14 @@ class Again:
             if os.environ.get("PORTER_DEBUG"):
                 raise
             return None  # an error of porter's own: the types that were asked for do without
+
+
+def in_float64(
+    question: Question, function: FunctionSource, again: Again, text: FunctionText
+) -> Question | None:
+    """The question for float64, as which arguments are converted; None where another text serves
+    it."""
+    if all(t.ndim is None or t.dtype.name != "float32" for t in question.types):
+        return question
+    wide = question.in_float64
+    return wide if wide and again.text(function, wide.types) == text.key() else None

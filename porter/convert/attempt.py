@@ -200,6 +200,14 @@ def assumptions(
                  if not t.given and not t.omitted)  # fmt: skip
 
 
+def serial(planned: Plan) -> tuple[str, ...]:
+    """What the header says of loops on one thread."""
+    return tuple(
+        f"the loop at line {d.span.line} may run on one thread (--allow-serial)"
+        for d in planned.notes
+    )
+
+
 def differing(
     function: FunctionSource, types: Sequence[ParameterType], first: Sequence[ParameterType]
 ) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
@@ -21,7 +21,7 @@ from porter.codegen.module.marks import (
 )
 from porter.codegen.module.module import FunctionText, function_text
 from porter.codegen.module.variants import Variant, dispatcher
-from porter.convert.again import Again, How
+from porter.convert.again import Again, How, in_float64
 from porter.convert.attempt import (
     assumable,
     assumptions,
@@ -29,17 +29,30 @@ from porter.convert.attempt import (
     for_elements,
     front_end,
     method_apart,
+    serial,
 )
 from porter.convert.casts import OUT, Casts, as_ufunc_of, casts_of, stated_alone
 from porter.convert.parts import for_parts, lines_of, signatures_of
 from porter.convert.reduction import for_reduction
 from porter.convert.served.complexes import real_arrays
-from porter.convert.served.integers import integer_forms
 from porter.convert.served.kinds import beside_floats, other_kinds, with_lone, with_stored
 from porter.convert.served.numbers import reals
 from porter.convert.served.numbers_alone import host_form
+from porter.convert.served.other_dtypes import (
+    forms_of_dtypes,
+    integer_form,
+    spelled,
+    unsigned,
+)
 from porter.convert.served.promotion import Question, conversions
-from porter.convert.served.siblings import Sibling, by_size, fewest, groups_of, siblings_of
+from porter.convert.served.siblings import (
+    Sibling,
+    by_size,
+    fewest,
+    groups_of,
+    siblings_of,
+    take_float64,
+)
 from porter.convert.served.strides import Served, broadcast_name
 from porter.convert.served.variants import (
     MOST_ASSUMED,
@@ -52,7 +65,7 @@ from porter.convert.served.variants import (
 from porter.diagnostics import Diagnostic, Refusal
 from porter.dtypes.conversions import Conversions, shared
 from porter.dtypes.dtype import DType
-from porter.inference.signature import ufunc_signatures
+from porter.inference.signature import decorator_signature, ufunc_signatures
 from porter.inference.types import ParameterType
 from porter.resolve.attributes import parameters_of
 from porter.resolve.globals import Globals
@@ -102,7 +115,7 @@ class Converted:
     @property
     def text(self) -> FunctionText:
         """The text of the function itself."""
-        forms = [Variant(v.plan.name, v.plan) for v in self.variants]
+        forms = [Variant(v.plan.name, v.plan, v._allowed()) for v in self.variants]
         own = dispatcher(self.plan, forms, self.target) if forms else self._filled()
         if self.host is not None:
             own = with_host_form(own, self.host, self.plan.parameters)
@@ -268,7 +281,7 @@ class Converted:
             gone, host = [*gone, host.signature], None
         kept = tuple(v.leaving_out(signatures) for v in forms) if len(forms) > 1 else ()
         without = (*self.without, *gone)
-        known = self.conversions if _take_float64(self.own, left) else Conversions()
+        known = self.conversions if take_float64(self.own, left) else Conversions()
         return replace(
             self, siblings=left, without=without, variants=kept, host=host, conversions=known
         )
@@ -336,17 +349,30 @@ def convert_function(
         how = How(scope, target, bool(program.kept), siblings, casts)
         made = how.served(function, types, program, planned)
         converted = _converted(function, made, how, given_types is not None)
-        if not may_vary(function, target) or (given_types is not None and len(given_types) == 1):
+        if not may_vary(function, target):
             return _called(function, converted)
-        refused: list[tuple[ParameterType, ...]] = []
-        attempt = partial(how.exact, function)
-        others = list(other_forms(function, made, given_types, attempt, refused))
-        if given_types is None and len(others) + 1 < MOST_ASSUMED:
-            others += _of_integers(function, converted, how)
-        host = host_form(function, [made, *others], given_types, scope, how.partial)
-        none = refused_arrays([m.types for m in (made, *others)], refused)
+        forms = [(made, converted)]
+
+        def attempt(types: Sequence[ParameterType]) -> Made | None:
+            return spelled(how.exact(function, types), made)
+
+        def convert(form: Made) -> tuple[Made, Converted]:
+            return form, _converted(function, form, how, True)
+
+        host, none = None, dict[int, int]()
+        if given_types is None or len(given_types) > 1:
+            refused: list[tuple[ParameterType, ...]] = []
+            others = list(other_forms(function, made, given_types, attempt, refused))
+            if given_types is None and len(others) + 1 < MOST_ASSUMED:
+                others += integer_form(function, made, converted.conversions,
+                                       converted.siblings, scope, attempt)  # fmt: skip
+            host = host_form(function, [made, *others], given_types, scope, how.partial)
+            none = dict(refused_arrays([m.types for m in (made, *others)], refused))
+            forms += map(convert, others)
+        if how.siblings and target.tells_dtypes and decorator_signature(function) is None:
+            forms = forms_of_dtypes(forms, attempt, convert)
         converted = replace(converted, refused=none)
-        converted = _with_forms(function, converted, [made, *others], how)
+        converted = _with_forms(function, [(made, converted), *forms[1:]], how)
         return _called(function, replace(converted, host=host))
     except Refusal as e:
         raise Refusal(e.diagnostic.at(function.module.path, function.name)) from None
@@ -359,18 +385,6 @@ def _called(function: FunctionSource, converted: Converted) -> Converted:
     plans = [form.plan for form in converted.variants or (converted,)]
     called = as_ufunc_of(function, plans, converted.casts, converted.program.around)
     return replace(converted, called=called)
-
-
-def _of_integers(function: FunctionSource, first: Converted, how: How) -> Iterator[Made]:
-    """A form for integers that the first one neither takes nor converts, if they are likely."""
-    whole = [n for s in first.siblings if DType(s.dtype).kind in "iu" for n in s.names]
-    served = {*first.conversions.names, *whole} - overlaps(first.plan).written
-    for types in integer_forms(function, first.types, how.scope, served):
-        made = how.exact(function, types)
-        if made is not None and not any(t.omitted != o.omitted for t, o in
-                                        zip(made.types, first.types, strict=True)):  # fmt: skip
-            yield made
-            return
 
 
 def _converted(function: FunctionSource, made: Made, how: How, told: bool) -> Converted:
@@ -388,12 +402,12 @@ def _converted(function: FunctionSource, made: Made, how: How, told: bool) -> Co
         names = [p.name.value for p in parameters_of(function)]
         build_again = partial(again.program, function)
         question = Question(names, types, program, planned, build_again, again.planned)
-        wide = _in_float64(question, function, again, text)
+        wide = in_float64(question, function, again, text)
         accepted = conversions(wide, groups) if wide else accepted
         kinds = other_kinds(question, groups, accepted)
-    own, also = siblings_of(
-        function, types, planned, text, None if again is None else again.text, kinds
-    )
+    texts = None if again is None else again.text
+    more = {**kinds, **unsigned(types, planned, groups)}
+    own, also = siblings_of(function, types, planned, text, texts, more)
     also = stated_alone(how.casts, also)
     if how.target.elements and how.casts is None:
         also = fewest(own, also)
@@ -402,52 +416,28 @@ def _converted(function: FunctionSource, made: Made, how: How, told: bool) -> Co
         accepted = beside_floats(wide or question, groups, accepted, kept)
         accepted = with_stored(wide or question, groups, accepted, kept)
         accepted = with_lone(wide or question, groups, accepted)
-    if not _take_float64(own, also):
+    if not take_float64(own, also):
         accepted = Conversions()
     elif question is not None and not any(DType(s.dtype).kind in "biu" for s in also):
         accepted = real_arrays(question, accepted, lambda p: function_text(p, how.target).key())
     return Converted(
         function.name, types,
-        (*assumptions(function, types, "" if told else None), *program.assumed, *_serial(planned)),
+        (*assumptions(function, types, "" if told else None), *program.assumed, *serial(planned)),
         program, planned,
         text, function.module.path, own, also, reals=() if question is None else reals(question),
         assumable=assumable(function, types), groups=groups, conversions=accepted,
         beside=None if made.served.beside is None
         else _converted(function, Made(types, made.served.beside), how, True),
-        raising=_raising(planned, how), target=how.target, parts=lines_of(function),
+        raising=how.raising(planned), target=how.target, parts=lines_of(function),
         casts=how.casts, notes=planned.remarks,
     )  # fmt: skip
 
 
-def _in_float64(
-    question: Question, function: FunctionSource, again: Again, text: FunctionText
-) -> Question | None:
-    """The question for float64, as which arguments are converted; None where another text serves
-    it."""
-    if all(t.ndim is None or t.dtype.name != "float32" for t in question.types):
-        return question
-    wide = question.in_float64
-    return wide if wide and again.text(function, wide.types) == text.key() else None
-
-
-def _take_float64(own: Iterable[tuple[str, str]], siblings: Iterable[Sibling]) -> bool:
-    """Whether the kernels take float64, as which arguments are converted, for each float array."""
-    wide = {n for s in siblings if s.dtype == "float64" for n in s.names}
-    return all(dtype != "float32" or name in wide for name, dtype in own)
-
-
-def _raising(planned: Plan, how: How) -> FunctionText | None:
-    """The text that raises where an axis broadcasts, if other kernels serve such calls."""
-    if not planned.broadcast:
-        return None
-    return function_text(replace(planned, broadcast=""), how.target)
-
-
 def _with_forms(
-    function: FunctionSource, first: Converted, forms: Sequence[Made], how: How
+    function: FunctionSource, made_of: Sequence[tuple[Made, Converted]], how: How
 ) -> Converted:
     """The function with all its forms, if there are several."""
-    made_of = [(m, first if m is forms[0] else _converted(function, m, how, True)) for m in forms]
+    first = made_of[0][1]
     made_of = [(m, one) for m, one in made_of if not m.assumed or _converts_alike(first, one)]
     forms = [m for m, _ in made_of]
     if len(forms) == 1:
@@ -471,7 +461,7 @@ def _with_forms(
 def _named(one: Converted, made: Served, program: ir.Program, how: How) -> Converted:
     """The same under the name of a program."""
     private = made.again(program, how.target.schedules)
-    text, raising = function_text(private, how.target), _raising(private, how)
+    text, raising = function_text(private, how.target), how.raising(private)
     return replace(one, plan=private, blank=text, raising=raising)
 
 
@@ -481,14 +471,6 @@ def _converts_alike(first: Converted, one: Converted) -> bool:
     wanted, written = first.conversions, overlaps(first.plan).written
     wanted = replace(wanted, names=tuple(n for n in wanted.names if n not in written), lone=())
     return wanted.only(shared(pairs)) == wanted
-
-
-def _serial(planned: Plan) -> tuple[str, ...]:
-    """What the header says of loops on one thread."""
-    return tuple(
-        f"the loop at line {d.span.line} may run on one thread (--allow-serial)"
-        for d in planned.notes
-    )
 
 
 def _filled(part: str, texts: dict[str, str]) -> str:

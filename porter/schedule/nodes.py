@@ -109,6 +109,7 @@ class Plan:
     # where results have shapes of their own: the arguments of each, whose shape it has
     own_shapes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     no_points: bool = False  # 0-d arrays give something else, and are refused
+    any_width: bool = False  # the kernels are spelled for integers of 8 to 64 bits
     per_element: bool = False  # called for the elements of arrays, as a ufunc is
     broadcast: str = ""  # the function that serves calls in which an axis broadcasts
     seed: ir.Expr | None = None  # what the function gives its random numbers to start from

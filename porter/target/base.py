@@ -165,6 +165,14 @@ class Target(ABC):
     def launch(self, kernel: str, grid: str, block: str, arguments: Sequence[str]) -> str:
         """The statement that runs a kernel on a grid of blocks."""
 
+    @property
+    def tells_dtypes(self) -> bool:
+        """Whether elementwise functions have forms for dtypes that their first kernels do not take.
+
+        A ufunc lists its dtypes, and those of chunks and of rewritten sources are not known.
+        """
+        return not (self.elements or self.chunked or self.rewrites)
+
     def for_all(self, kernel: str, elements: str, arguments: Sequence[str]) -> str:
         """The launch with a thread for each element, on a grid that Numba chooses."""
         return f"{kernel}.forall({elements}, stream=stream)({', '.join(arguments)})"

@@ -122,20 +122,22 @@ def test_verification_that_breaks_is_that_function_s(
 def test_another_type_that_breaks_is_not_served(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from porter.convert import again as convert
+    from porter.convert import again, attempt
 
-    whole = convert.build
+    whole = again.build
 
     def build(function: Any, types: Any, *rest: Any, **named: Any) -> Any:
         if types[0].dtype.name != "float64":
             raise KeyError("lost")
         return whole(function, types, *rest, **named)
 
-    monkeypatch.setattr(convert, "build", build)
+    for module in (again, attempt):
+        monkeypatch.setattr(module, "build", build)
     monkeypatch.delenv("PORTER_DEBUG", raising=False)
     shell.write("a.py", SOURCE)
     assert shell.convert("a.py") == 0
-    assert "# porter: also" not in (shell.folder / "a_cuda.py").read_text()
+    text = (shell.folder / "a_cuda.py").read_text()
+    assert "# porter: also" not in text and "# porter: form" not in text
 
 
 PLACE = Place("f", "a.py", Span(3, 1, 3, 2))

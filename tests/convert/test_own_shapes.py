@@ -36,7 +36,8 @@ def test_what_a_result_has_the_shape_of(body: str, shapes: list[tuple[str, ...]]
 
 
 def test_the_host_keeps_these_shapes() -> None:
-    text = "\n".join(converted("return x + y, x * 2.0", XY, "x, y").text.parts)
+    floats = converted("return x + y, x * 2.0", XY, "x, y").variants[0]
+    text = "\n".join(floats.text.parts)
     assert "shape = np.broadcast_shapes(x.shape, y.shape)" in text
     assert "shape_x = x.shape" in text and "own=shape_x" in text
     assert text.count("own=") == 1

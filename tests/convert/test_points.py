@@ -125,7 +125,8 @@ def test_results_and_refusals_are_those_of_the_original(shell: Shell) -> None:
         "TypeError: t is int8, of which NumPy computes narrow floats: pass int(t)"
     ]
     assert refused.pop("raised") == [
-        f"TypeError: k is {dtype}, which NumPy keeps beside bools: pass int(k)"
+        f"TypeError: k is {dtype}, which NumPy keeps beside bools and "
+        f"Python's integers: pass int(k)"
         for dtype in ("bool", "int8", "uint64")
     ]
     assert not any(refused.values()), refused

@@ -164,13 +164,14 @@ def test_one_of_two() -> None:
 
 
 def rule(made: Converted) -> str:
-    return "".join(made.text.parts).partition('rule="')[2].partition('"')[0]
+    floats = (made.variants or (made,))[0]
+    return "".join(floats.text.parts).partition('rule="')[2].partition('"')[0]
 
 
 def test_the_check_of_arrays_of_which_one_must_be_of_floats() -> None:
     made = converted("return x % y", XY)
     assert rule(made) == "x y beside : integers mixed"
-    assert {"_kept", "_all_integers"} <= made.text.needs.helpers
+    assert {"_kept", "_all_integers"} <= made.variants[0].text.needs.helpers
     made = converted("return x * 0.5 + y", XY)
     assert rule(made) == "integers mixed" and "_kept" not in made.text.needs.helpers
 

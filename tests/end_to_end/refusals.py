@@ -83,7 +83,7 @@ def cured(
         name = passed[2] or passed[3]
         try:
             changed[name] = eval(passed[1], {"np": np, **changed})
-        except (AttributeError, TypeError, ValueError) as e:
+        except (AttributeError, NameError, TypeError, ValueError) as e:
             results.append(f"{passed[0]} fails: {e}")
         else:
             results.append(compare(original, function, tuple(changed.values())) or "equal")

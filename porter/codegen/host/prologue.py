@@ -152,9 +152,21 @@ class Prologue(Pipeline):
             cure = f"pass np.asarray({name})"
             self.emit(f"if {test}:")
             self.emit(f'    raise TypeError(f"{kind} computes otherwise than an array: {cure}")')
+        for name in self._integers_alone():
+            self._needs("_plain", "_of_int64")
+            self.emit(f"if _plain({arrays}):")
+            self.emit(f'    _of_int64({name}, "{name}")')
         for names, plain in self.naming.plain.items() if not self.plan.items_of_lists else ():
             self._needs("_plain")
             self.emit(f"{plain} = _plain({', '.join(names)}{plain_of(names)})")
+
+    def _integers_alone(self) -> list[str]:
+        """The numbers that decide the dtype of results beside Python's integers in place of arrays
+        of integers."""
+        if not (self.elementwise and any(q.dtype.kind in "iu" for q in self.arrays)):
+            return []
+        numbers = [p for p in self.plan.parameters if p.ndim is None and p.dtype.kind in "iu"]
+        return [p.name for p in numbers if not (p.fixed or p.items) and self._met_by(p.name)]
 
     def _given(self) -> str:
         """The arguments as they are given, for a function that serves them instead."""
@@ -334,11 +346,13 @@ class Prologue(Pipeline):
         for item in items_of(self.plan.items):
             for e in item.kernel.expressions() if isinstance(item, Launch) else ():
                 for x in walk(e):
-                    if not (isinstance(x, ir.Cast) and isinstance(x.arg, ir.Value)):
+                    # of int64 a size is not cast to it
+                    value = x.arg if isinstance(x, ir.Cast) else x
+                    if not isinstance(value, ir.Value) or name not in value.poly.names():
                         continue
-                    if name in x.arg.poly.names() and x.dtype.var:
+                    if x.dtype.var and (value is not x or self.plan.any_width):
                         return f", {x.dtype.var}.dtype"
-                    if name in x.arg.poly.names() and x.dtype.name in _NARROW:
+                    if value is not x and x.dtype.name in _NARROW:
                         self.needs.numpy = True
                         return f", np.{x.dtype.name}"
         return ""

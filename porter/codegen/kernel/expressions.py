@@ -126,7 +126,7 @@ class ExpressionWriter(SizeWriter):
 
     def _value(self, poly: Poly, dtype: DType) -> tuple[str, int]:
         text, binds = poly_parts(poly, self._atom)
-        if dtype.weak or dtype.name == "int64":
+        if dtype.weak or (dtype.name == "int64" and not self.needs.is_narrow(dtype)):
             return text, binds
         return f"{self.type_of(dtype)}({text})", ATOM
 
@@ -189,9 +189,10 @@ class ExpressionWriter(SizeWriter):
             return self._helper(
                 f"float_{op}", (*e.args, _typed(0.0 if op == "mod" else 1.0, dtype))
             )
-        if op == "floordiv" and dtype.kind == "i" and dtype.itemsize == 8 and not dtype.weak:
+        whole = dtype.kind == "i" and not dtype.weak
+        if op == "floordiv" and whole and (dtype.itemsize == 8 or self.needs.any_width):
             if not isinstance(e.args[1], ir.Const) or e.args[1].value == -1:
-                return self._helper("int_floordiv", e.args)
+                return self._wrapped(e, self._helper("int_floordiv", e.args))
         if op in ("lshift", "rshift") and not _is_within(e.args[1], 63):
             return self._wrapped(e, self._helper(_SHIFTS[op], e.args))
         if op == "pow" and dtype.kind in "iu" and not _is_within(e.args[1], _LARGEST_POWER):
@@ -269,9 +270,9 @@ class ExpressionWriter(SizeWriter):
         """The operation with the cast that makes its result wrap around, where it needs one."""
         text, binds = made
         any_width = e.op in _ANY_WIDTH or _is_power(e)
-        if e is self.computed.stored and any_width and e.dtype.itemsize < 8:
+        if e is self.computed.stored and any_width and self.needs.is_narrow(e.dtype):
             return text, binds
-        narrow = (e.dtype.kind in "iu" and e.dtype.itemsize < 8) or e.dtype.name == "uint64"
+        narrow = self.needs.is_narrow(e.dtype) or e.dtype.name == "uint64"
         if narrow and not e.dtype.weak and e.op in _WIDENING:
             return f"{self.type_of(e.dtype)}({text})", ATOM
         return text, binds
@@ -311,7 +312,7 @@ class ExpressionWriter(SizeWriter):
 
     def _term(self, e: ir.Op, term: ir.Expr, tighter: int = 0) -> str:
         """A sum in a sum: only the whole has to be cast to wrap around, not each part."""
-        small = e.dtype.kind in "iu" and e.dtype.itemsize < 8 and e.op in _RING
+        small = self.needs.is_narrow(e.dtype) and e.op in _RING
         if (
             not small
             or not isinstance(term, ir.Op)
@@ -347,8 +348,9 @@ class ExpressionWriter(SizeWriter):
         match e.op:
             case "neg":
                 text, binds = self._negative(e)
-                wrap = e.dtype.kind == "u" or (e.dtype.kind == "i" and e.dtype.itemsize < 8)
-                wrap = wrap and not (e is self.computed.stored and e.dtype.itemsize < 8)
+                narrow = self.needs.is_narrow(e.dtype)
+                wrap = e.dtype.kind == "u" or narrow
+                wrap = wrap and not (e is self.computed.stored and narrow)
                 return (f"{self.type_of(e.dtype)}({text})", ATOM) if wrap else (text, binds)
             case "pos":
                 return self._expr(arg)

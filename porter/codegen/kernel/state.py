@@ -19,7 +19,8 @@ from porter.support.names import NameSupply
 class Needs:
     """What the module must provide for the kernels written so far.
 
-    The dtypes of the arguments `like_floats` are spelled as those of floats are: `T(1.0)`.
+    The dtypes of the arguments `like_floats` are spelled as those of floats are: `T(1.0)`.  With
+    `any_width` integers wrap around as those of the arguments' dtypes do, whichever these are.
     """
 
     helpers: set[str] = field(default_factory=set)
@@ -29,6 +30,12 @@ class Needs:
     constants: set[str] = field(default_factory=set)
     imports: set[str] = field(default_factory=set)
     like_floats: Set[str] = frozenset()
+    any_width: bool = False
+
+    def is_narrow(self, dtype: DType) -> bool:
+        """Whether integers may be of fewer bits than those in which Numba computes."""
+        narrow = dtype.itemsize < 8 or (self.any_width and dtype.var is not None)
+        return dtype.kind in "iu" and narrow
 
 
 @dataclass(frozen=True)

@@ -314,7 +314,7 @@ class Writer(ExpressionWriter):
         self.naming.own.add(name)
         if isinstance(value, ir.Op) and value.op in ("add", "sub", "mul", "truediv"):
             left, right = value.args
-            widens = value.dtype.kind in "iu" and value.dtype.itemsize < 8 and not value.dtype.weak
+            widens = self.needs.is_narrow(value.dtype) and not value.dtype.weak
             # by 0, Numba's own division ends the thread
             ends = value.op == "truediv" and value.dtype.kind == "c"
             if isinstance(left, ir.Local) and left.name == name and not (widens or ends):

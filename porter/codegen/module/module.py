@@ -85,7 +85,7 @@ def function_text(
 
     The dtypes of the arguments `like_floats` are spelled as those of floats are.
     """
-    needs = Needs(imports=set(plan.imports), like_floats=like_floats)
+    needs = Needs(imports=set(plan.imports), like_floats=like_floats, any_width=plan.any_width)
     order = [q.name for p in plan.parameters for q in (p.items or (p,))]
     texts = KernelTexts(plan.buffers, order, list(plan.constants), needs, target)
     kind = ChunkedFunction if target.chunked else HostFunction

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from porter.codegen.host.head import head, own_keywords
 from porter.codegen.kernel.state import Needs
@@ -18,13 +18,17 @@ from porter.support.reserved import given
 from porter.target.base import Target
 from porter.target.registry import CUDA
 
+#: kinds of arrays that forms tell apart, the lowest first; `s` are floats of float32 alone
+_KINDS = "isfc"
+
 
 @dataclass(frozen=True)
 class Variant:
-    """One of the private host functions."""
+    """One of the private host functions, and of what its arrays may be if that is known."""
 
     name: str
     plan: Plan
+    dtypes: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def least_ranks(plan: Plan) -> tuple[int | None, ...]:
@@ -45,16 +49,17 @@ class _Case:
     """What a variant takes for a parameter: `what` is value, array, number, integer or tuple.
 
     An array has exactly `rank` dimensions, or `least` of them or more; a tuple has `rank` items.
-    Arrays are of `whole` numbers in some forms.  A number is `real` where it decides, beside those,
-    whether NumPy's results are of integers: it must be a float there.
+    Arrays are of integers (`bools` among them or not), floats or complex numbers, as `kind` says;
+    `beside` others of a higher kind, a number of Python's in place of one counts as that.
     """
 
     what: str
     value: str = ""
     rank: int | None = None
     least: int | None = None
-    whole: bool = False
-    real: bool = False
+    kind: str = ""
+    bools: bool = False
+    beside: str = ""
 
     def test(self, name: str, others: Sequence[_Case]) -> str:
         """When a variant is the one, as far as this parameter tells; '' for always."""
@@ -71,10 +76,14 @@ class _Case:
             tests.append(f"{name} is not None")
         if self.what == "integer" and any(o.what == "number" for o in others):
             tests.append(f'np.asarray({name}).dtype.kind in "biu"')
-        if self.whole and any(o.what == "array" and not o.whole for o in others):
-            tests.append(f'_kind({name}) in "iu"')
-        if self.real and any(o.what == "number" and not o.real for o in others):
-            tests.append(f'_kind({name}) == "f"')
+        kinds = {o.kind for o in others if o.what == "array"}
+        kind = f'_kind({name}, "{self.beside}")' if self.beside else f"_kind({name})"
+        if self.what == "array" and self.kind == "i" and len(kinds) > 1:
+            tests.append(f'{kind} in "{"b" * self.bools}iu"')
+        if self.what == "array" and self.kind == "f" and "c" in kinds:
+            tests.append(f'{kind} != "c"')
+        if self.what == "array" and self.kind == "s" and kinds & {"f", "c"}:
+            tests.append(f"_is_single({name})")
         if any((o.rank, o.least) != (self.rank, self.least) for o in others if o.what != "value"):
             if self.rank is not None:
                 tests.append(f"_rank({name}) == {self.rank}")
@@ -100,10 +109,14 @@ def dispatcher(plan: Plan, variants: Sequence[Variant], target: Target = CUDA) -
     needs = Needs(imports=set())
     needs.helpers |= {"_rank", "_command"}
     parameters = plan.parameters
-    cases = _with_reals([[_case(v, k) for v in variants] for k in range(len(parameters))])
+    cases = _beside_others([[_case(v, k) for v in variants] for k in range(len(parameters))])
     differing = [k for k, row in enumerate(cases) if any(c != row[0] for c in row)]
     if any(map(_tells_kinds, cases)):
         needs.helpers.add("_kind")
+        needs.helpers |= {"_beside"} if any(c.beside for row in cases for c in row) else set()
+        needs.helpers |= (
+            {"_is_single"} if any(c.kind == "s" for row in cases for c in row) else set()
+        )
     draws = any(v.plan.states for v in variants)
     lines = _head(plan, target, draws)
     # what takes integers comes first, what takes any number of dimensions last
@@ -139,11 +152,12 @@ def dispatcher(plan: Plan, variants: Sequence[Variant], target: Target = CUDA) -
 
 
 def _breadth(cases: Sequence[Sequence[_Case]], differing: Sequence[int], j: int) -> tuple[int, int]:
-    """For how many parameters a variant takes what others take, too: arrays of whole numbers,
-    then anything else."""
-    found = floats = 0
+    """For how many parameters a variant takes what others take, too: arrays of another kind, then
+    anything else."""
+    found = wider = 0
     for row in (cases[k] for k in differing):
-        floats += not row[j].whole and any(c.whole for c in row)
+        own = _KINDS.find(row[j].kind)
+        wider += sum(c.what == "array" and _KINDS.find(c.kind) < own for c in row)
         texts = any(c.what == "value" and c.value[0] in "'\"" for c in row)
         integers = any(c.what == "integer" for c in row)
         found += (
@@ -151,7 +165,7 @@ def _breadth(cases: Sequence[Sequence[_Case]], differing: Sequence[int], j: int)
             or (texts and row[j].what != "value")
             or (integers and row[j].what == "number")
         )
-    return floats, found
+    return wider, found
 
 
 def _together(plan: Plan, names: Sequence[str], target: Target) -> list[str]:
@@ -172,25 +186,26 @@ def _case(v: Variant, k: int) -> _Case:
     if p.ndim is None:
         return _Case("integer" if p.dtype.kind in "iu" else "number", rank=0)
     least = least_ranks(v.plan)[k]
-    whole = p.dtype.kind in "iu"
-    return _Case("array", rank=p.ndim if least is None else None, least=least, whole=whole)
+    kind = {"u": "i", "b": "f"}.get(p.dtype.kind, p.dtype.kind)
+    dtypes = v.dtypes.get(p.name, ())
+    kind = "s" if "float32" in dtypes and "float64" not in dtypes else kind
+    return _Case("array", rank=p.ndim if least is None else None, least=least, kind=kind,
+                 bools="bool" in dtypes)  # fmt: skip
 
 
 def _tells_kinds(row: Sequence[_Case]) -> bool:
-    """Whether some variants take integers for an array for which others take floats."""
-    return len({c.whole for c in row if c.what == "array"}) > 1
+    """Whether some variants take another kind of numbers for an array than others."""
+    return len({c.kind for c in row if c.what == "array"}) > 1
 
 
-def _with_reals(cases: Sequence[Sequence[_Case]]) -> list[list[_Case]]:
-    """The same, the numbers beside integers in place of floats being real ones."""
-    told = [row for row in cases if _tells_kinds(row)]
-    return [
-        [
-            replace(c, real=c.what == "number" and any(other[j].whole for other in told))
-            for j, c in enumerate(row)
-        ]
-        for row in cases
-    ]
+def _beside_others(cases: Sequence[Sequence[_Case]]) -> list[list[_Case]]:
+    """The same, told of which kind the highest of the other arrays is."""
+
+    def known(c: _Case, j: int) -> _Case:
+        highest = max((row[j].kind for row in cases), key=_KINDS.find)
+        return replace(c, beside=highest) if _KINDS.find(highest) > _KINDS.find(c.kind) else c
+
+    return [[known(c, j) if _tells_kinds(row) else c for j, c in enumerate(row)] for row in cases]
 
 
 def _equals(name: str, value: str) -> str:

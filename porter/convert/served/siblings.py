@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from porter.codegen.module.module import FunctionText
@@ -91,6 +91,12 @@ def fewest(own: Sequence[tuple[str, str]], also: Sequence[Sibling]) -> tuple[Sib
             counts = more
             kept.append(s)
     return tuple(s for s in also if s in kept)
+
+
+def take_float64(own: Iterable[tuple[str, str]], siblings: Iterable[Sibling]) -> bool:
+    """Whether the kernels take float64, as which arguments are converted, for each float array."""
+    wide = {n for s in siblings if s.dtype == "float64" for n in s.names}
+    return all(dtype != "float32" or name in wide for name, dtype in own)
 
 
 def groups_of(

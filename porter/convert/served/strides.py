@@ -55,6 +55,7 @@ class Served:
             broadcast=name,
             indexed=own.indexed,
             no_points=own.no_points,
+            any_width=own.any_width,
         )
 
     @property

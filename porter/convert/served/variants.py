@@ -99,7 +99,7 @@ def other_forms(
     for ways, is_assumed in chain(shown, zip(assumed, repeat(True))):
         for own in ways:
             types = tuple(for_elements(function, own))
-            most = MOST_ASSUMED if is_assumed else MOST
+            most = MOST_ASSUMED if is_assumed or signatures is not None else MOST
             if len(done) >= most or any(form.takes(types) for form in done):
                 break
             made = attempt(types)
@@ -132,7 +132,7 @@ def _takes(own: ParameterType, least: int | None, t: ParameterType) -> bool:
         return len(own.items) == len(t.items)
     if own.ndim is None and t.ndim is None:
         return own.dtype.kind not in "iu" or t.dtype.kind != "f"
-    if t.given and own.ndim is not None and t.ndim is not None and _is_whole(own) != _is_whole(t):
+    if t.given and own.ndim is not None and t.ndim is not None and _kind(own) != _kind(t):
         return False
     if own.ndim is None or least is None:
         return own.ndim == t.ndim
@@ -206,11 +206,17 @@ def _fixed(t: ParameterType) -> object:
 
 
 def _key(t: ParameterType) -> object:
-    return (_fixed(t), t.ndim, len(t.items), t.ndim is not None and _is_whole(t))
+    return (_fixed(t), t.ndim, len(t.items), t.ndim is not None and _kind_name(t))
 
 
-def _is_whole(t: ParameterType) -> bool:
-    return t.dtype.kind in "iu"
+def _kind(t: ParameterType) -> str:
+    """What an array is of, whatever its width."""
+    return {"i": "integers", "u": "integers", "c": "complex"}.get(t.dtype.kind, "floats")
+
+
+def _kind_name(t: ParameterType) -> str:
+    """What an array is of, as names say it."""
+    return "single" if t.dtype.name == "float32" else _kind(t)
 
 
 def _word(t: ParameterType, name: str, others: Sequence[ParameterType]) -> str:
@@ -222,9 +228,8 @@ def _word(t: ParameterType, name: str, others: Sequence[ParameterType]) -> str:
         return f"{name}_{t.generator.lower()}"
     ranks = {o.ndim for o in others if not o.omitted and not o.literal}
     arrays = [o for o in others if not o.omitted and not o.literal and o.ndim is not None]
-    if t.ndim is not None and len(set(map(_is_whole, arrays))) > 1:
-        kind = "integers" if _is_whole(t) else "floats"
-        return kind if len(ranks) == 1 else f"{t.ndim}d_{kind}"
+    if t.ndim is not None and len(set(map(_kind_name, arrays))) > 1:
+        return _kind_name(t) if len(ranks) == 1 else f"{t.ndim}d_{_kind_name(t)}"
     if len(ranks) == 1:
         return name
     return f"{t.ndim or 0}d"

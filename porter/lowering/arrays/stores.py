@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from porter import ir
 from porter.dtypes.dtype import RANK, strengthen
-from porter.ir.scalars import cast
+from porter.ir.scalars import cast, constant_of
 from porter.ir.walk import substitute, walk
 from porter.lowering.arrays.calculus import ONE, Operand, aligned, as_array, at_most_one
 from porter.lowering.arrays.compaction import same_selection, spread, whole
@@ -43,6 +43,9 @@ def store(
     ambiguous.exact(
         b.dtypes, ambiguous.candidates_of(b.dtypes, element), element.dtype, target.dtype
     )
+    literal = constant_of(element) if element.dtype.weak and element.dtype.kind == "i" else None
+    if isinstance(literal, int) and combine is None:
+        b.dtypes.literal(literal, target.dtype)
     body = cast(element, target.dtype)
     index = _apart(b, view.buffer, view.index(idx), axes)
     mask = target.mask(idx) if target.mask is not None else None

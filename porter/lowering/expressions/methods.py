@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from porter import ir
-from porter.ir.scalars import integer, operate
+from porter.ir.scalars import integer, number, operate
 from porter.lowering.arrays.calculus import Operand, as_array, elementwise, reindex, transpose
 from porter.lowering.arrays.compaction import length, whole
 from porter.lowering.arrays.rearrange import readonly, unflatten
@@ -109,6 +109,8 @@ def part(b: Builder, which: str, owner: Operand) -> Operand:
     """`z.real` or `z.imag`: NumPy shows the elements of `z` itself, or real `x` as it is."""
     if which == "real" and owner.dtype.kind != "c":
         return owner
+    if owner.dtype.weak and owner.dtype.kind != "c":
+        return number(0.0) if owner.dtype.kind == "f" else integer(0)  # Python's number, too
     found = elementwise(b, which, owner)
     if isinstance(owner, Array):
         found = as_array(found)  # no ufunc: an array of no dimensions stays one

@@ -145,6 +145,8 @@ def _square(x: ir.Expr) -> ir.Expr:
 
 def _conjugate(x: ir.Expr) -> ir.Expr:
     """`np.conjugate`: int8 of booleans, which the method `.conj()` gives back as they are."""
+    if x.dtype.weak and x.dtype.kind in "if":
+        return operate("pos", x)  # a number of NumPy's
     return cast(x, DType("int8")) if x.dtype == BOOL else operate("conj", x)
 
 

@@ -392,16 +392,27 @@ def multiples(value: Poly, divisor: Poly) -> tuple[Poly, Poly]:
     if len(divisor.terms) != 1:
         return Poly(), value
     ((factor, k),) = divisor.terms
-    quotient: list[tuple[Monomial, int]] = []
-    rest: list[tuple[Monomial, int]] = []
+    parts: dict[bool, list[tuple[Monomial, int]]] = {True: [], False: []}
     for monomial, c in value.terms:
         left = list(monomial)
-        for atom in factor:
-            if atom in left:
-                left.remove(atom)
-        whole = len(left) == len(monomial) - len(factor) and c % k == 0
-        (quotient if whole else rest).append((tuple(left), c // k) if whole else (monomial, c))
-    return _collect(quotient), Poly(tuple(rest))
+        whole = c % k == 0 and all(_divided(left, atom) for atom in factor)
+        parts[whole].append((tuple(left), c // k) if whole else (monomial, c))
+    return _collect(parts[True]), Poly(tuple(parts[False]))
+
+
+def _divided(factors: list[Atom], divisor: Atom) -> bool:
+    """Take a factor out of others, or lower their power of the same base; False if none has it."""
+    if divisor in factors:
+        factors.remove(divisor)
+        return True
+    for n, atom in enumerate(factors):
+        if is_power(divisor) and is_power(atom) and atom.args[0] == divisor.args[0]:
+            exponent = atom.args[1] - divisor.args[1]
+            match power(atom.args[0], exponent).terms:
+                case ((kept, 1),) if exponent.is_nonneg():
+                    factors[n : n + 1] = kept
+                    return True
+    return False
 
 
 def _mod(value: Poly, divisor: IntLike) -> Poly:
@@ -475,17 +486,12 @@ def bordered(op: str, k: Poly, n: Poly) -> Poly:
 
 def apply(op: str, a: Poly, b: Poly) -> Poly:
     """`a op b` for every operation that an atom may be an application of."""
-    if op == "bound":
-        return slice_bound(a, b)
-    if op == "wrap":
-        return wrapped(a, b)
     if op in BORDERS:
         return bordered(op, a, b)
-    if op == "//":
-        return a // b
-    if op == "**":
-        return power(a, b)
-    return a % b if op == "%" else minimum(a, b) if op == "min" else maximum(a, b)
+    if op in ("//", "%"):
+        return a // b if op == "//" else a % b
+    named = {"bound": slice_bound, "wrap": wrapped, "**": power, "min": minimum, "max": maximum}
+    return named[op](a, b)
 
 
 def sym(name: str, nonneg: bool = False) -> Poly:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from porter import ir
 from porter.ir.context import Context
 from porter.ir.effects import expressions
-from porter.ir.rebuild import rename_axes
+from porter.ir.rebuild import map_blocks, rename_axes
 from porter.ir.walk import map_operands, rewrite, statements, walk
 from porter.sizes.polynomial import BORDERS, Apply, Data, Poly, Symbol, apply, multiples, sym
 
@@ -29,7 +29,12 @@ def simplify_positions(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.
 
 def split_flat_domains(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """The pass: a stage whose one index is taken apart into two runs over these."""
-    return tuple(_split(s, context) if isinstance(s, ir.Stage) else s for s in body)
+    return tuple(
+        _split(s, context)
+        if isinstance(s, ir.Stage)
+        else map_blocks(s, lambda b: split_flat_domains(b, context))
+        for s in body
+    )
 
 
 def _block(body: Sequence[ir.Stmt], ranges: Ranges) -> tuple[ir.Stmt, ...]:
@@ -140,10 +145,11 @@ def _split(s: ir.Stage, context: Context) -> ir.Stage:
     """A stage over n * m elements as one over n and m, if that is how its index is used."""
     for place, axis in enumerate(s.axes):
         divisor = _divisor(s, axis.name) if len(s.axes) < MOST_AXES else None
-        count, rest = (Poly(), axis.hi) if divisor is None else multiples(axis.hi, divisor)
-        if divisor is None or rest.terms or axis.lo.terms or count.constant is not None:
+        if divisor is None or axis.lo.terms or not _never_below_zero(divisor, context):
             continue
-        if not (count.is_nonneg() and divisor.is_nonneg()):
+        split = (multiples(size, divisor) for size in _sizes(axis.hi, context))
+        count = next((n for n, rest in split if not rest.terms), Poly())
+        if count.constant is not None or not _never_below_zero(count, context):
             continue
         outer, inner = (ir.Axis(context.fresh(n), hi) for n, hi in (("i_", count), ("j_", divisor)))
         flat = sym(outer.name, True) * divisor + sym(inner.name, True)
@@ -153,6 +159,35 @@ def _split(s: ir.Stage, context: Context) -> ir.Stage:
     return s
 
 
+def _sizes(size: Poly, context: Context) -> Iterator[Poly]:
+    """A number of iterations, and what tests of the arguments find equal to it."""
+    yield size
+    for c in context.checks:
+        if c.kind == "equal" and not c.when and not c.conditions:
+            one, other = _count(c.left), _count(c.right)
+            if size in (one, other):
+                yield other if size == one else one
+
+
+def _never_below_zero(size: Poly, context: Context) -> bool:
+    """Whether a size is no less than 0, by itself or because tests of the arguments say so."""
+    tested = {
+        name: sym(name, True)
+        for c in context.checks
+        if c.kind == "index" and c.left == Poly() and not c.when and not c.conditions
+        if (name := c.right.name) is not None
+    }
+    return size.replace(tested).is_nonneg()
+
+
+def _count(size: Poly) -> Poly:
+    """A length as a number of iterations: of less than none there are none."""
+    match size.terms:
+        case (((Apply("max", (n, least)),), 1),) if least == Poly():
+            return n
+    return size
+
+
 def _divisor(s: ir.Stage, name: str) -> Poly | None:
     """The one size by which the index is divided, if that happens to it in some subscript."""
     found: set[Poly] = set()
@@ -160,10 +195,21 @@ def _divisor(s: ir.Stage, name: str) -> Poly | None:
         for atom in p.atoms():
             if isinstance(atom, Apply) and name in Poly.atom(atom).names():
                 k, n = atom.args
-                if atom.op not in ("//", "%") or k != sym(name, True) or n.constant is not None:
+                if atom.op not in ("//", "%") or name in n.names():
                     return None
-                found.add(n)
-    return next(iter(found)) if len(found) == 1 else None
+                if k == sym(name, True):
+                    found.add(n)
+                elif not _is_part(k):
+                    return None
+    divisor = next(iter(found)) if len(found) == 1 else None
+    return None if divisor is None or divisor.constant is not None else divisor
+
+
+def _is_part(k: Poly) -> bool:
+    """Whether a position is a part of another one: what remains of it is taken apart after that."""
+    return any(
+        isinstance(a, Apply) and a.op in ("//", "%") and Poly.atom(a) == k for a in k.atoms()
+    )
 
 
 def _polys(s: ir.Stage) -> Iterator[Poly]:

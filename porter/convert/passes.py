@@ -21,6 +21,7 @@ from porter.schedule.nodes import Plan
 from porter.transforms.arrays.copy_on_overlap import copy_on_overlap
 from porter.transforms.arrays.draws import forget_turns, store_draws
 from porter.transforms.arrays.empty import drop_empty
+from porter.transforms.arrays.hoist_products import hoist_products
 from porter.transforms.arrays.hoist_reductions import hoist_reductions
 from porter.transforms.arrays.materialise import materialise
 from porter.transforms.arrays.positions import simplify_positions, split_flat_domains
@@ -72,6 +73,8 @@ PASSES = (
     # a loop that became a reduction left a variable with its result, which is on the device
     Pass("device scalars", device_scalars),
     Pass("flags in place", set_in_place),
+    # while sums of products are seen as such
+    Pass("hoist products", hoist_products),
     # before anything is stored: a reduction over part of a domain is computed once, not inlined
     Pass("hoist reductions", hoist_reductions),
     Pass("materialise", materialise, (STORED,)),

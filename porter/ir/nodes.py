@@ -492,4 +492,5 @@ class Program:
     # (written, read) arguments that must not be one array
     no_alias: frozenset[tuple[str, str]] = frozenset()
     around: frozenset[str] = frozenset()  # the functions of the file
+    host_products: bool = False  # NumPy on the host multiplies matrices faster than the target
     seed: Expr | None = None  # what the function itself gives its random numbers to start from

@@ -92,12 +92,17 @@ def product(
 def _is_blas(b: Builder, arrays: Sequence[Array], made: Array) -> bool:
     """Whether NumPy hands a product to BLAS, and a loop of ours is no match for it.
 
-    A matrix times a vector is read once in either way: inside a loop of the host it stays there,
-    which is compiled then.
+    A matrix times a vector is read once in either way: what computes the matrix costs no pass of
+    its own in a loop, and inside a loop of the host the product stays there, which is compiled
+    then.  So are nested loops: what they multiply in each turn is small.
     """
-    if made.dtype.name == "float16" or b.restarts.own_products:
+    if made.dtype.name == "float16" or b.restarts.own_products or len(b.scope.indices) > 1:
         return False
-    return all(a.ndim > 1 for a in arrays) or (not b.out.depth and any(a.ndim > 1 for a in arrays))
+    # a matrix with one column is a vector
+    matrices = [a for a in arrays if sum(n.constant != 1 for n in a.shape) > 1]
+    if len(matrices) == len(arrays):
+        return True
+    return bool(matrices) and not b.out.depth and all(_order(b, a) is not None for a in matrices)
 
 
 def _probe(array: Array) -> list[Poly]:

@@ -92,7 +92,12 @@ def _build(
                 builder.restarts.own_products = True
             elif not builder.dtypes.retype:
                 program = _finish(builder, function, parameters)
-                return replace(program, allow_serial=scope.options.allow_serial)
+                own = builder.restarts.own_products
+                return replace(
+                    program,
+                    allow_serial=scope.options.allow_serial,
+                    host_products=scope.options.host_products and not own,
+                )
         builder = builder.again()
     raise refusal(
         "PRT908",

@@ -24,7 +24,7 @@ IMPORTED = {
     "cuda": "numba.cuda", "njit": "numba.njit", "prange": "numba.prange",
     "config": "numba.config", "SimpleNamespace": "types.SimpleNamespace",
     "contextmanager": "contextlib.contextmanager", "threading": "threading",
-    "weakref": "weakref",
+    "weakref": "weakref", "os": "os",
     "cp": "cupy", "cupyx": "cupyx", "builtins": "builtins", "sys": "sys", "shlex": "shlex",
     **{n: f"numba.{n}" for n in (
         "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
@@ -34,14 +34,15 @@ CONSTANTS = {
     "THREADS", "BLOCK_X", "TILE", "PADDED", "EACH", "WIDE", "LARGE",
     "EACH_LARGE", "WIDE_LARGE", "MAX_BLOCKS",
     "MOST_PARTIALS", "MOST_STATES", "LONG", "SOURCE", "FIXED", "PARTS", "GRAIN", "COLUMNS",
-    "DRAWING", "STORING", "WARP", "SHORT", "STREAMS", "CHUNK_BYTES",
+    "DRAWING", "STORING", "WARP", "SHORT", "SPIN", "STREAMS", "CHUNK_BYTES",
     "WORKSPACE_BYTES", "RESULT_BYTES", "_KEPT",
 }  # fmt: skip
 #: functions of `templates/helpers_device.py.j2` and `helpers_host.py.j2`
 HELPERS = {
     "position", "within", "edge_position", "reflect_position", "symmetric_position", "slice_bound",
-    "quotient", "complex_exp", "complex_sin", "complex_cos", "maximum", "minimum", "fmax", "fmin",
-    "plus", "sign", "rint", "float_mod", "float_floordiv", "int_floordiv", "int_power", "natural",
+    "quotient", "magnitude", "complex_exp", "complex_sin", "complex_cos", "maximum", "minimum",
+    "fmax", "fmin", "plus", "sign",
+    "rint", "float_mod", "float_floordiv", "int_floordiv", "int_power", "natural",
     "left_shift", "right_shift", "logaddexp", "heaviside", "rounded", "grid_2d", "grid_3d",
     "thread_of_block", "block_of_grid", "is_last_block",
     "first_max", "first_min", "block_argmax", "block_argmin",

@@ -40,6 +40,8 @@ class Target(ABC):
     title: ClassVar[str] = ""
     #: sizes of blocks and grids that kernels mention: name -> (value, what it is)
     sizes: ClassVar[Mapping[str, tuple[str, str]]] = {}
+    #: constants that set how libraries work: name -> (the helper whose users need it, value, note)
+    settings: ClassVar[Mapping[str, tuple[str, str, str]]] = {}
     #: the schedules that its kernels may have, the preferred one first; empty for all
     schedules: ClassVar[Sequence[Schedule]] = ()
     #: what may decorate a function of the module, as dotted names
@@ -73,6 +75,8 @@ class Target(ABC):
     options: ClassVar[str] = ""
     #: functions that its compiler has, but not in Python's `math`
     math: ClassVar[Mapping[str, str]] = {}
+    #: the helper that gives the absolute value of a complex number; empty for Python's `abs`
+    magnitude: ClassVar[str] = ""
     #: whether the source is rewritten, and kernels are for its loops alone
     rewrites: ClassVar[bool] = False
     #: whether arrays are in chunks: kernels see blocks, and the host function is lazy

@@ -37,11 +37,19 @@ class Loops(Target):
         "GRAIN": ("20000", "elements for which threads are started in a loop of the host"),
         "COLUMNS": ("512", "columns whose sums are kept at a time"),
     }
+    settings: ClassVar[Mapping[str, tuple[str, str, str]]] = {
+        "SPIN": (
+            "_own",
+            'os.environ.setdefault("GOMP_SPINCOUNT", "1000")',
+            "how long threads of loops wait before they leave their core to NumPy's own",
+        ),
+    }
     #: threads never work together
     schedules: ClassVar[Sequence[Schedule]] = (LoopTotal(), Columns(), LoopRows(), Nested())
     decorators = frozenset({"numba.njit"})
     packages = frozenset({"njit", "prange"})
     math: ClassVar[Mapping[str, str]] = {"fmod": "np.fmod"}
+    magnitude: ClassVar[str] = "magnitude"
     folds: ClassVar[Mapping[str, str]] = {"sum": "plus"}
     updates: ClassVar[Mapping[str, str]] = {"max": "maximum", "min": "minimum"}
 

@@ -354,6 +354,10 @@ class ExpressionWriter(SizeWriter):
                 return (f"{self.type_of(e.dtype)}({text})", ATOM) if wrap else (text, binds)
             case "pos":
                 return self._expr(arg)
+            case "abs" if arg.dtype.kind == "c" and self.target.magnitude:
+                text, binds = self._helper(self.target.magnitude, e.args)
+                whole = e.dtype.name == "float64" and e.dtype.var is None
+                return (text, binds) if whole else (f"{self.type_of(e.dtype)}({text})", ATOM)
             case "abs":
                 return f"abs({self.expr(arg)})", ATOM
             case "not":

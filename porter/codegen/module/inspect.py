@@ -22,6 +22,8 @@ _MAKERS = {
 }  # fmt: skip
 #: what keeps arrays from call to call
 _STORES = {"threading.local"}
+#: what sets how long OpenMP's threads wait, unless the user has set it
+_SETTING = ("os.environ.setdefault", "GOMP_SPINCOUNT")
 _MODULES = {"numpy", "math", "cmath", "numba", "logging", "types", "operator", "builtins"}
 #: what those modules can do to the world around
 _IMPURE = {
@@ -240,9 +242,16 @@ def _evaluation(value: ast.expr, imports: Mapping[str, str]) -> str:
     for node in ast.walk(value):
         if not isinstance(node, _EXPRESSIONS):
             return "run more than a constant needs"
-        if isinstance(node, ast.Call) and not _makes(node.func, imports):
+        if isinstance(node, ast.Call) and not (_makes(node.func, imports) or _sets(node, imports)):
             return f"call {ast.unparse(node.func)}"
     return ""
+
+
+def _sets(call: ast.Call, imports: Mapping[str, str]) -> bool:
+    """Whether a call is the one setting that modules may make, with texts."""
+    texts = [a.value for a in call.args if isinstance(a, ast.Constant)]
+    name = _dotted(call.func, imports)
+    return len(texts) == len(call.args) == 2 and (name, texts[0]) == _SETTING and not call.keywords
 
 
 def _makes(func: ast.expr, imports: Mapping[str, str]) -> bool:

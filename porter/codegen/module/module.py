@@ -148,21 +148,8 @@ def linked_module(
     tree = tree_of("\n\n".join(parts))
     used = free_names("\n\n".join([*parts, *own.values()]))
     simulated, warps = target.simulated_math(tree), target.simulated_warps(used)
-    sizes = {**target.sizes, **target.extras.sizes}
-    constants = [(n, v, note) for n, (v, note) in sizes.items() if n in used]
-    constants += [(n, v, "") for n, v in own.items()]
-    if "_command" in needs.helpers:
-        drawing = tuple(normal(f.shown) for f in functions if f.draws)
-        fixed = {normal(f.shown): tuple(map(given, f.fixed)) for f in functions
-                 if f.fixed is not None}  # fmt: skip
-        constants.append(("SOURCE", repr(source), "what is converted"))
-        note = f"arguments whose values the {target.kernels} are made for"
-        constants.append(("FIXED", repr(fixed), note))
-        if drawing:
-            constants.append(("DRAWING", repr(drawing), "functions that take a seed and states"))
-        storing = tuple(normal(f.shown) for f in functions if f.stores)
-        if storing:
-            constants.append(("STORING", repr(storing), "functions that take `out`"))
+    constants = _constants(functions, needs, source, target, used)
+    used |= {n for _, value, _ in constants for n in free_names(value)}
     imports = _imports(used, simulated, needs, target, warps=warps)
     module = jinja.get_template("module.py.j2").render(
         doc=placeholder(),
@@ -197,6 +184,30 @@ def linked_module(
     )
     inspect(text, named.text, expected)
     return ModuleText(text, quoted, named.streams)
+
+
+def _constants(
+    functions: Sequence[FunctionText], needs: Needs, source: str, target: Target, used: Set[str]
+) -> list[tuple[str, str, str]]:
+    """The constants that functions use: names, values and what is said of them."""
+    sizes = {**target.sizes, **target.extras.sizes}
+    constants = [(n, v, note) for n, (v, note) in sizes.items() if n in used]
+    constants += [(n, v, note) for n, (h, v, note) in target.settings.items() if h in used]
+    constants += [(n, v, "") for n, v in join(functions).items()]
+    if "_command" not in needs.helpers:
+        return constants
+    drawing = tuple(normal(f.shown) for f in functions if f.draws)
+    fixed = {normal(f.shown): tuple(map(given, f.fixed)) for f in functions
+             if f.fixed is not None}  # fmt: skip
+    constants.append(("SOURCE", repr(source), "what is converted"))
+    note = f"arguments whose values the {target.kernels} are made for"
+    constants.append(("FIXED", repr(fixed), note))
+    if drawing:
+        constants.append(("DRAWING", repr(drawing), "functions that take a seed and states"))
+    storing = tuple(normal(f.shown) for f in functions if f.stores)
+    if storing:
+        constants.append(("STORING", repr(storing), "functions that take `out`"))
+    return constants
 
 
 def _parts(
@@ -275,7 +286,9 @@ def _joined(all_needs: Sequence[Needs], target: Target) -> Needs:
 def _imports(
     used: set[str], simulated: str, needs: Needs, target: Target, *, warps: bool
 ) -> list[str]:
-    lines = [f"import {m}" for m in ("cmath", "math", "operator", "shlex", "sys") if m in used]
+    lines = [
+        f"import {m}" for m in ("cmath", "math", "operator", "os", "shlex", "sys") if m in used
+    ]
     if HOST_MATH in used:
         lines.append(f"import math as {HOST_MATH}" if simulated else "import math")
     if simulated:

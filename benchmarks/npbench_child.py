@@ -178,6 +178,8 @@ def _nearby(made: Arguments, rng: np.random.Generator) -> Arguments:
     return tuple(
         (a * (1 + np.finfo(a.dtype).eps * rng.choice([-1, 1], a.shape))).astype(a.dtype)
         if isinstance(a, np.ndarray) and a.dtype.kind in "fc"
+        else type(a)(a * (1 + np.finfo(type(a)).eps * rng.choice([-1, 1])))
+        if isinstance(a, (float, np.floating))
         else a
         for a in made
     )

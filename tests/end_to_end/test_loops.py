@@ -99,6 +99,15 @@ def rising(x):
 
 def counted(k):
     return k.sum(axis=1)
+
+def below(x, n):
+    total = 0.0
+    for i in range(-3, x.shape[0] - 3):
+        total += x[i + 3] * i
+    for _ in range(n):
+        for i in range(-2, x.shape[0] - 2):
+            x[i + 2] = x[i + 2] * 0.5 + i
+    return total
 '''
 SIGNATURES = {
     "scaled": "float64[:], float64[:]", "in_place": "float64[:], float64",
@@ -110,6 +119,7 @@ SIGNATURES = {
     "products": "float64[:, :], float64[:, :], float64[:, :], float64[:]",
     "relaxed": "float64[:], int64", "power": "float64[:, :], float64[:], int64",
     "masked": "float64[:], float64, float64", "rising": "float64[:]", "counted": "int64[:, :]",
+    "below": "float64[:], int64",
 }  # fmt: skip
 
 
@@ -125,7 +135,7 @@ def arguments(name: str, size: int) -> tuple[Any, ...]:
         "remainder": (x, 0.1 - x), "relaxed": (x, 5),
         "products": (m.T.copy(), square[:, ::-1], m, x[::-1]),
         "power": (square, x, 3), "masked": (x, 0.3, 0.6), "rising": (x,),
-        "counted": (r.integers(-9, 9, (size, 5)),),
+        "counted": (r.integers(-9, 9, (size, 5)),), "below": (x, 3),
     }[name]  # fmt: skip
 
 
@@ -137,13 +147,14 @@ def original() -> dict[str, Any]:
     return names
 
 
-def text_of(name: str) -> str:
+def text_of(name: str, source: str = SOURCE, signature: str | None = None) -> str:
     """The module of one function, not verified."""
     options = ConvertOptions(
-        ("f.py",), functions=(name,), signature=SIGNATURES[name], target="loops", verify=False
-    )
+        ("f.py",), functions=(name,), signature=signature or SIGNATURES[name],
+        target="loops", verify=False,
+    )  # fmt: skip
     place = Path("f_loops.py")
-    made = convert_file(SourceFile("f.py", SOURCE), options, Config(), place, lambda _: None)
+    made = convert_file(SourceFile("f.py", source), options, Config(), place, lambda _: None)
     assert made.text is not None, made.diagnostics
     return made.text
 
@@ -202,7 +213,7 @@ def test_floats_are_added_in_any_order_and_integers_as_they_are() -> None:
 
 
 def test_conditions_have_no_branches_where_both_operands_are_there() -> None:
-    assert "(low <= x[i]) & (x[i] < high)" in text_of("masked")
+    assert "(low <= x[first + i]) & (x[first + i] < high)" in text_of("masked")
     assert "i + 1 < x.shape[0] and x[" in text_of("rising")
 
 
@@ -219,9 +230,9 @@ def test_numpy_multiplies_matrices_where_loops_are_left_beside_it() -> None:
 
 def test_updates_that_may_meet_are_not_made_in_parallel() -> None:
     text = text_of("histogram")
-    loop = text[text.index("def histogram_loops") :].split("def histogram(", 1)[0]
-    assert "for i in range(k.shape[0])" in text
+    loop = text[text.index("def histogram_loops2_part") :].split("@njit", 1)[0]
     assert "+= 1.0" in loop
+    assert "prange" not in loop
     assert "prange(k.shape[0])" not in text
 
 
@@ -270,3 +281,71 @@ def test_strided_arguments_are_changed_in_place(tmp_path: Path) -> None:
     base = np.arange(10.0)
     converted(base[::2], 3.0)
     np.testing.assert_array_equal(base, [0, 1, 2, 3, 3, 5, 3, 7, 3, 9])
+
+
+COUNTS = """
+import numpy as np
+
+def counted(k, w, n, m):
+    rows = np.zeros((n, m))
+    seen = np.zeros(n, np.int64)
+    for i in range(k.shape[0]):
+        rows[k[i] % n, k[i] % m] += w[i]
+        seen[k[i] % n] += 1
+    return rows, seen
+
+def last(k, w, n):
+    out = np.zeros(n)
+    for i in range(k.shape[0]):
+        out[k[i]] += w[i]
+        out[k[i]] = out[k[i]] * 0.5
+    return out
+"""
+
+
+def test_parts_of_a_loop_add_to_arrays_of_their_own(tmp_path: Path) -> None:
+    names: dict[str, Any] = {}
+    exec(COUNTS, names)
+    signature = "int64[:], float64[:], int64, int64"
+    text = text_of("counted", COUNTS, signature)
+    assert "rows_parts = np.zeros((PARTS, n, m)" in text
+    assert "rows += rows_parts[part]" in text
+    function = loaded(text, "counted", tmp_path)
+    r = np.random.default_rng(5)
+    for size, n, m in ((0, 3, 2), (1, 1, 1), (19_999, 7, 5), (20_000, 7, 5), (70_001, 40, 30)):
+        k, w = r.integers(0, 1000, size), r.integers(0, 9, size).astype(float)
+        for kept in (slice(None), slice(None, None, -2)):
+            found, wanted = (f(k[kept], w[kept], n, m) for f in (function, names["counted"]))
+            # whole numbers: no order of addition changes them
+            assert all(map(np.array_equal, found, wanted))
+            assert [a.dtype for a in found] == [a.dtype for a in wanted]
+
+
+def test_an_element_that_is_read_between_updates_is_nobodys_own() -> None:
+    text = text_of("last", COUNTS, "int64[:], float64[:], int64")
+    assert "_parts" not in text
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_absolute_values_of_complex_numbers(dtype: str, tmp_path: Path) -> None:
+    source = "import numpy as np\n\ndef size(z):\n    return np.abs(z)\n"
+    function = loaded(text_of("size", source, f"{dtype}[:]"), "size", tmp_path)
+    info = np.finfo(dtype)
+    parts = [0.0, -0.0, 1.0, -3.5, info.tiny, info.smallest_subnormal, info.max, np.inf, np.nan,
+             info.max / 2, np.sqrt(info.tiny), np.sqrt(info.max) * 2]  # fmt: skip
+    z = np.array([complex(a, b) for a in parts for b in parts], dtype)
+    z = np.concatenate([z, np.random.default_rng(2).normal(size=(200, 2)).view(complex)[:, 0]])
+    with np.errstate(all="ignore"):
+        wanted = np.abs(z.astype(dtype))
+    found = function(z.astype(dtype))
+    assert found.dtype == wanted.dtype
+    np.testing.assert_array_max_ulp(found[np.isfinite(wanted)], wanted[np.isfinite(wanted)], 2)
+    np.testing.assert_array_equal(found[~np.isfinite(wanted)], wanted[~np.isfinite(wanted)])
+
+
+def test_indices_of_parts_are_seen_not_to_be_negative() -> None:
+    # without this the loops are not vectorised
+    part = text_of("relaxed").split("def relaxed_loops2_part", 1)[1].split("@njit", 1)[0]
+    assert "first = max(first, 0)" in part
+    assert "for i in range(last - first):" in part
+    assert "for j in range(width):\n                    sums[j] +=" in text_of("single")

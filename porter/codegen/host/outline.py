@@ -2,7 +2,7 @@
 
 A launch that is a plain call costs less there than the host needs to begin one.  What may stand in
 such a loop is a list of forms, so that it means the same to Numba as to Python: loops over ranges,
-branches on integers, calls of kernels, exchanges of arrays, and arithmetic of integers.
+branches on integers, calls of kernels, new arrays, exchanges of them, and arithmetic of integers.
 """
 
 from __future__ import annotations
@@ -158,10 +158,29 @@ class _Form:
             case ast.Tuple(), ast.Tuple():
                 return self.arrays((*target.elts, *value.elts))
             case ast.Name(name), _ if name in self.known.arrays:
-                return self.arrays((value,))
+                return self.empty(value) or self.arrays((value,))
             case ast.Name(name), _ if self.integer(value):
                 self.integers.add(name)
                 return True
+        return False
+
+    def empty(self, e: ast.expr) -> bool:
+        """An array without values, of a shape of integers and a dtype of NumPy's or an array's."""
+        match e:
+            case ast.Call(
+                ast.Attribute(ast.Name("np"), "empty"), [shape, ast.Attribute(dtype)], []
+            ):
+                sizes = shape.elts if isinstance(shape, ast.Tuple) else [shape]
+                return isinstance(dtype, ast.Name) and (
+                    self.is_shape(shape) or all(map(self.integer, sizes))
+                )
+        return False
+
+    def is_shape(self, e: ast.expr) -> bool:
+        """The shape of an array."""
+        match e:
+            case ast.Attribute(ast.Name(name), "shape"):
+                return name in self.known.arrays
         return False
 
     def arrays(self, found: Collection[ast.expr]) -> bool:

@@ -12,9 +12,11 @@ from dataclasses import replace
 
 from porter import ir
 from porter.analyses.reductions import along_columns, can_share, reductions
+from porter.ir.rebuild import rename_axes
+from porter.ir.walk import substitute
 from porter.schedule.base import Grid, Kernel, KernelWriters, Schedule
 from porter.schedule.domains import loop
-from porter.schedule.loops.nested import CALL, work_of
+from porter.schedule.loops.nested import CALL, FIRST, counted, work_of
 from porter.schedule.steps import comment, element
 
 
@@ -44,15 +46,19 @@ class Columns(Schedule):
         (fold,) = kernel.folds
         ((name, r),) = fold.reductions
         assert fold.store is not None
-        words = ("block", "first", "last", "sums", "part", "begin", "end")
+        words = ("block", "width", "sums", "part", "begin", "end")
         n = {word: w.fresh(word) for word in words}
+        n["first"] = w.index(FIRST)
+        moved = counted(kernel.axes[-1])
+        r = replace(r, body=substitute(r.body, moved))
+        target = rename_axes(fold.store, moved)
         quoted = comment(w, fold.origin)
         *outer, columns = [loop(w, a) for a in kernel.axes]
         with w.slot() as before:
             size = w.operand(kernel.axes[-1].extent)
             rows = w.operand(kernel.axes[0].extent) if outer else ""
             work = work_of(w, kernel.axes, (), r) if kernel.repeated else ""
-        at = f"{n['sums']}[{columns.index} - {n['first']}]"
+        at = f"{n['sums']}[{columns.index}]"
         with w.inside():
             with w.slot() as start:
                 initial = w.initial(r)
@@ -62,10 +68,10 @@ class Columns(Schedule):
                 w.emit(w.fold(r, at, in_order=True))
         with w.slot() as store:
             if fold.value == ir.Local(name, r.dtype):
-                w.emit(f"{element(w, fold.store)} = {at}")
+                w.emit(f"{element(w, target)} = {at}")
             else:
                 w.emit(f"{name} = {at}")
-                w.block([replace(fold.store, axes=(), body=fold.value)])
+                w.block([replace(target, axes=(), body=substitute(fold.value, moved))])
         return {"k": w, "n": n, "comment": quoted, "outer": outer, "columns": columns,
                 "before": before, "size": size, "start": start, "inner": inner, "term": term,
                 "store": store, "type": w.shared_type(r.dtype), "work": work,

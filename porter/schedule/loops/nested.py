@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from porter import ir
+from porter.analyses.accesses import accesses
 from porter.analyses.reductions import reductions
 from porter.ir.effects import expressions, indices
+from porter.ir.rebuild import rename_axes
 from porter.ir.walk import statements
 from porter.schedule.base import Grid, Kernel, KernelWriters
 from porter.schedule.domains import loop
@@ -19,6 +21,8 @@ from porter.schedule.schedules.elementwise import Elementwise
 from porter.schedule.writing import KernelWriter
 from porter.sizes.polynomial import Dim, Poly, Symbol, sym
 
+#: the first index of a part of a loop
+FIRST = "first"
 #: a call is the launch: there are no blocks to choose
 CALL = Grid(threads=("1",))
 
@@ -36,23 +40,67 @@ class Nested(Elementwise):
     def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:
         """The loops, the first one parallel where no update meets another one, and the body."""
         w = writers.writer(kernel)
-        n = {word: w.fresh(word) for word in ("part", "first", "last")} if kernel.repeated else {}
+        parallel = bool(kernel.axes) and owns_updates(kernel.axes[0], kernel.body)
+        sums = [] if parallel or not kernel.axes else private_sums(kernel.axes[0], kernel.body)
+        split = bool(sums) or (kernel.repeated and parallel)
+        n = {word: w.fresh(word) for word in ("part", "last")} if split else {}
+        inside = branchless(kernel.body, kernel.axes, writers.buffers)
+        from_first = split and len(kernel.axes) == 1 and kernel.axes[0].lo.is_nonneg()
+        if split:
+            n["first"] = w.index(FIRST)
+        if from_first:
+            inside = tuple(rename_axes(s, counted(kernel.axes[0])) for s in inside)
         axes = [loop(w, a) for a in kernel.axes]
         with w.slot() as body:
-            w.block(branchless(kernel.body, kernel.axes, writers.buffers))
-        parallel = bool(axes) and owns_updates(kernel.axes[0], kernel.body)
-        split = kernel.repeated and parallel
+            w.block(inside)
         with w.slot() as before:
             size = w.operand(kernel.axes[0].extent) if split else ""
             work = work_of(w, kernel.axes, kernel.body) if split else ""
+            private = [_private(w, writers.buffers[name]) for name in sums]
+        own = {p["array"]: f"{p['own']}[{n['part']}]" for p in private}
+        given = ", ".join(own.get(a, a) for a in w.args.split(", "))
         return {"k": w, "axes": axes, "body": body, "parallel": parallel, "n": n, "split": split,
-                "before": before, "size": size, "work": work}  # fmt: skip
+                "before": before, "size": size, "work": work, "private": private,
+                "given": given, "from_first": from_first}  # fmt: skip
+
+
+def counted(axis: ir.Axis) -> dict[str, Poly]:
+    """The index of the innermost axis, counted from the first one of a part or block.
+
+    Numba tests each subscript for being negative.  LLVM drops the test, and vectorises the loop,
+    where it sees that no term of a sum is negative; of a loop that begins at a variable it does
+    not.
+    """
+    return {axis.name: sym(FIRST, True) + sym(axis.name, True)}
 
 
 def owns_updates(axis: ir.Axis, body: Sequence[ir.Stmt]) -> bool:
     """Whether each iteration along an axis updates elements that no other one updates."""
+    return not _meeting(axis, body)
+
+
+def private_sums(axis: ir.Axis, body: Sequence[ir.Stmt]) -> list[str]:
+    """The arrays that iterations along an axis meet in; none unless all that they do is to add.
+
+    Parts of the loop can have arrays of their own then, which are added up at the end.
+    """
+    names = list(dict.fromkeys(s.buffer for s in _meeting(axis, body)))
+    touched = [a for a in accesses(body) if a.buffer in names]
+    return names if all(a.combine == "add" for a in touched) else []
+
+
+def _meeting(axis: ir.Axis, body: Sequence[ir.Stmt]) -> list[ir.Write]:
+    """The updates of elements that other iterations along an axis may update, too."""
     updates = [s for s in statements(tuple(body)) if isinstance(s, ir.Write) and s.combine]
-    return all(any(_along(p, axis.name) for p in s.index) for s in updates)
+    return [s for s in updates if not any(_along(p, axis.name) for p in s.index)]
+
+
+def _private(w: KernelWriter, buffer: ir.Buffer) -> dict[str, str]:
+    """What an array of each part has as many elements as, in all and along each axis."""
+    sizes = [w.operand(n) for n in buffer.shape] or ["1"]
+    return {"array": buffer.name, "own": w.fresh(f"{buffer.name}_parts"),
+            "shape": ", ".join(["PARTS", *sizes]), "size": " * ".join(["PARTS", *sizes]),
+            "type": w.shared_type(buffer.dtype)}  # fmt: skip
 
 
 def _along(p: Poly, name: str) -> bool:

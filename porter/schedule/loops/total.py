@@ -6,13 +6,14 @@ There are as many parts on every machine, so the result does not depend on the n
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from porter import ir
-from porter.ir.walk import loaded
+from porter.ir.walk import loaded, substitute
 from porter.schedule.base import Around, Fold, Grid, Kernel, KernelWriters
 from porter.schedule.domains import loop
 from porter.schedule.loops.branchless import without_branches
-from porter.schedule.loops.nested import CALL, work_of
+from porter.schedule.loops.nested import CALL, FIRST, counted, work_of
 from porter.schedule.schedules.total import Total
 from porter.schedule.steps import comment, element, term_of
 from porter.schedule.writing import KernelWriter, Lines
@@ -34,7 +35,7 @@ class LoopTotal(Total):
     def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:
         """The loops over a part, the loop over the parts, and what is stored."""
         w = writers.writer(kernel)
-        n = {word: w.fresh(word) for word in ("part", "first", "last")}
+        n = {word: w.fresh(word) for word in ("part", "last")} | {"first": w.index(FIRST)}
         first = kernel.reductions[0][1].axes[0]
         outer = loop(w, first)
         with w.slot() as extent:
@@ -73,9 +74,13 @@ def _part(
         with w.slot() as before:
             start = w.initial(r)
         index = w.index(r.axes[0].name)
+        from_first = len(r.axes) == 1 and r.axes[0].lo.is_nonneg()
+        if from_first:
+            r = replace(r, body=substitute(r.body, counted(r.axes[0])))
         inner = [loop(w, a) for a in r.axes[1:]]
         term = term_of(w, name, r)
     joined = w.fold(r, name, f"{partial}[{n['part']}]", in_order=True)
     return {"comment": Lines([*quoted, *before]), "before": before, "name": name, "start": start,
             "index": index, "inner": inner, "term": term, "joined": joined, "partial": partial,
+            "from_first": from_first,
             "type": w.shared_type(r.dtype)}  # fmt: skip

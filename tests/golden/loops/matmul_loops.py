@@ -12,7 +12,7 @@
 # porter: converts matmul: A, B: integers and bools beside arrays of floats become float64 (a pass over the array)
 # porter: converts matmul: A, B: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified matmul: cpu 24 cases
-# porter: output sha256:864a0aed8d10b577d9c76459d1f983373d6ed03ddbdd0a9fdba1c1a14fc1a151
+# porter: output sha256:028f97da86f1493e88cbd7505da76c32c4007d6667aae9001b45fed8f5d2eda8
 
 """Compiled loops for the NumPy functions of matmul.py."""
 
@@ -32,17 +32,17 @@ def matmul_columns(A, B, out):
     T = A.dtype.type
     # return A @ B
     for i in prange(A.shape[0]):
+        sums = np.empty(COLUMNS, A.dtype)
         for block in range((B.shape[1] + COLUMNS - 1) // COLUMNS):
             first = block * COLUMNS
-            last = first + COLUMNS if first + COLUMNS < B.shape[1] else B.shape[1]
-            sums = np.zeros(COLUMNS, A.dtype)
-            for j in range(first, last):
-                sums[j - first] = T(0.0)
+            width = COLUMNS if first + COLUMNS < B.shape[1] else B.shape[1] - first
+            for j in range(width):
+                sums[j] = T(0.0)
             for k in range(A.shape[1]):
-                for j in range(first, last):
-                    sums[j - first] += A[i, k] * B[k, j]
-            for j in range(first, last):
-                out[i, j] = sums[j - first]
+                for j in range(width):
+                    sums[j] += A[i, k] * B[k, first + j]
+            for j in range(width):
+                out[i, first + j] = sums[j]
 
 
 def matmul(A, B):

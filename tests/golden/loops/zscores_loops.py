@@ -8,7 +8,7 @@
 # porter: assumed zscores: table is a 2-D array of float64
 # porter: converts zscores: table: integers and bools become float64 (a pass over the array)
 # porter: verified zscores: cpu 24 cases
-# porter: output sha256:a490dd03d214f14db11e90f2fc925c512c758acabdf14288ab5311d7b09933fc
+# porter: output sha256:7221e8a98c10150581f1a9d9e3af388ca5c01d5b9d3f5a58e37401492aa721a8
 
 """Compiled loops for the NumPy functions of zscores.py."""
 
@@ -30,15 +30,15 @@ def zscores_columns(table, total):
     # mean = np.mean(table, axis=0)
     for block in prange((table.shape[1] + COLUMNS - 1) // COLUMNS):
         first = block * COLUMNS
-        last = first + COLUMNS if first + COLUMNS < table.shape[1] else table.shape[1]
-        sums = np.zeros(COLUMNS, table.dtype)
-        for i in range(first, last):
-            sums[i - first] = T(0.0)
+        width = COLUMNS if first + COLUMNS < table.shape[1] else table.shape[1] - first
+        sums = np.empty(COLUMNS, table.dtype)
+        for i in range(width):
+            sums[i] = T(0.0)
         for j in range(table.shape[0]):
-            for i in range(first, last):
-                sums[i - first] += table[j, i]
-        for i in range(first, last):
-            total[i] = sums[i - first]
+            for i in range(width):
+                sums[i] += table[j, first + i]
+        for i in range(width):
+            total[first + i] = sums[i]
 
 
 @njit(parallel=True, cache=True, error_model="numpy")
@@ -55,16 +55,18 @@ def zscores_columns2(table, total, deviation):
     # deviation = np.std(table, axis=0)
     for block in prange((table.shape[1] + COLUMNS - 1) // COLUMNS):
         first = block * COLUMNS
-        last = first + COLUMNS if first + COLUMNS < table.shape[1] else table.shape[1]
-        sums = np.zeros(COLUMNS, table.dtype)
-        for i in range(first, last):
-            sums[i - first] = T(0.0)
+        width = COLUMNS if first + COLUMNS < table.shape[1] else table.shape[1] - first
+        sums = np.empty(COLUMNS, table.dtype)
+        for i in range(width):
+            sums[i] = T(0.0)
         for j in range(table.shape[0]):
-            for i in range(first, last):
-                sums[i - first] += (table[j, i] - total[i] / T(table.shape[0])) ** 2
-        for i in range(first, last):
-            total3 = sums[i - first]
-            deviation[i] = math.sqrt(total3 / T(table.shape[0]))
+            for i in range(width):
+                sums[i] += (
+                    table[j, first + i] - total[first + i] / T(table.shape[0])
+                ) ** 2
+        for i in range(width):
+            total3 = sums[i]
+            deviation[first + i] = math.sqrt(total3 / T(table.shape[0]))
 
 
 @njit(parallel=True, cache=True, error_model="numpy")

@@ -209,6 +209,15 @@ def _of_host(base: Poly, exponent: Poly) -> bool:
 _POLY_OPS = {"floordiv": "//", "mod": "%", "minimum": "min", "maximum": "max"}
 
 
+#: factors of a product of Python's integers that is kept as a formula
+MOST_FACTORS = 64
+
+
+def _degree(p: Poly) -> int:
+    """How many factors the longest product in it has."""
+    return max((len(monomial) for monomial, _ in p.terms), default=0)
+
+
 def _on_sizes(op: str, args: list[Expr]) -> Expr | None:
     """Python integer arithmetic stays symbolic."""
     if not all(a.dtype.weak and a.dtype.kind == "i" for a in args):
@@ -217,6 +226,8 @@ def _on_sizes(op: str, args: list[Expr]) -> Expr | None:
     if any(p is None for p in polys):
         return None
     a, b = (polys[0] or Poly()), (polys[-1] or Poly())
+    if op in ("mul", "pow") and _degree(a) + _degree(b) > MOST_FACTORS:
+        raise DTypeError(f"a product of more than {MOST_FACTORS} integers is not supported")
     if op in _POLY_OPS:
         if op in ("floordiv", "mod") and b.constant == 0:
             raise DTypeError("integer division by zero")

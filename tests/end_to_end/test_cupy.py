@@ -91,7 +91,7 @@ REFUSED = {
     "def f(x):\n    return np.array([x[i] for i in range(3)])": "works with single parts",
     "def f(x):\n    for i in range(len(x)):\n        if x[i] > 1.0:\n            return i\n"
     "    return 0": "returns out of a loop over elements",
-    "def f(x):\n    for i in range(1, len(x)):\n        x[i] = x[i - 1] * 0.5 + x[i]": (
+    "def f(x):\n    for i in range(1, len(x)):\n        x[i] = np.sin(x[i - 1]) + x[i]": (
         "the loop over `i` runs in order"
     ),
     "def f(x):\n    return x + np.random.rand(3)": "only CUDA kernels draw random numbers",

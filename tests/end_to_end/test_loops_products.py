@@ -101,7 +101,10 @@ def calls(name: str, dtype: str) -> list[tuple[Any, ...]]:
     return found
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128"])
+@pytest.mark.parametrize(
+    "dtype",
+    ["float64", *(pytest.param(d, marks=pytest.mark.long) for d in ("float32", "complex128"))],
+)
 @pytest.mark.parametrize("name", list(SIGNATURES))
 def test_results_are_those_of_numpy(name: str, dtype: str, tmp_path: Path) -> None:
     names: dict[str, Any] = {}

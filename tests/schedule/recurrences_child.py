@@ -8,6 +8,7 @@ from it than as many roundings as the line is long of what its terms sum up to.
 
 from __future__ import annotations
 
+import itertools
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -229,15 +230,15 @@ def checked(
 def main() -> int:
     """Run all of them."""
     warnings.simplefilter("ignore")
-    count, seed = int(sys.argv[1]), int(sys.argv[2])
+    count, seed, every = map(int, sys.argv[1:])
     done = failed = 0
-    for case in cases(count, seed):
+    for case in itertools.islice(cases(count, seed), None, None, every):
         done += 1
         for line in checked(*case):
             failed += 1
             print(line)
     print(f"{done} programs, {failed} wrong")
-    return int(failed > 0 or done < 30)
+    return int(failed > 0 or done * every < 20)
 
 
 if __name__ == "__main__":

@@ -69,7 +69,9 @@ def kernels(source: str, signature: str) -> str:
 @pytest.mark.parametrize("name", STRIDED)
 def test_no_range_has_a_step_that_is_not_constant(name: str) -> None:
     text = kernels(*FUNCTIONS[name])
-    assert "range(" not in text
+    # what one thread does in order counts by ones
+    assert not re.search(r"range\([^()]*,[^()]*,", text)
+    assert name == "recurrence" or "range(" not in text
     indices = re.findall(r"while (\w+) < ", text)
     assert indices
     for index in indices:

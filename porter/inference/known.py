@@ -22,6 +22,7 @@ from porter.inference.types import OMITTED, ParameterType, literal_of, tuple_of
 from porter.inference.values import Value, as_array
 from porter.source.callers import callers_of, dotted_of
 from porter.source.module import FunctionSource, SourceModule
+from porter.support.parsing import docstring_of
 from porter.support.reserved import given
 
 _WEAK = {"i": WEAK_INT, "u": WEAK_INT, "f": WEAK_FLOAT, "c": WEAK_COMPLEX, "b": WEAK_BOOL}
@@ -65,7 +66,7 @@ def known_types(
     """What callers and the docstring say; `base` is what the function itself does."""
     if "." in function.name:
         return Known()
-    said = documented(function.node.get_docstring(clean=True))
+    said = documented(docstring_of(function.node))
     calls = calls_of(function)
     if not said and not calls:
         return Known()

@@ -26,7 +26,7 @@ from porter.inference.usage import usage_of
 from porter.resolve.attributes import parameters_of
 from porter.resolve.globals import dtype_named, globals_of
 from porter.source.module import FunctionSource
-from porter.support.parsing import expression_of
+from porter.support.parsing import expression_of, string_value
 from porter.support.reserved import ATTRIBUTE_PREFIX
 
 
@@ -103,7 +103,7 @@ def _signature_text(function: FunctionSource, node: cst.BaseExpression) -> str |
     if isinstance(node, (cst.List, cst.Tuple)) and node.elements:
         return _signature_text(function, node.elements[0].value)
     if isinstance(node, cst.SimpleString) and "(" in node.value:
-        return str(node.evaluated_value)
+        return str(string_value(node))
     if isinstance(node, cst.Call) and isinstance(node.func, (cst.Subscript, cst.Attribute)):
         return function.module.code(node)
     if isinstance(node, cst.Call) and isinstance(node.func, cst.Name):

@@ -11,6 +11,7 @@ from porter.dtypes.dtype import DType
 from porter.resolve.globals import Globals, dtype_named
 from porter.resolve.values import DTypeName, Function, Module
 from porter.source.module import FunctionSource
+from porter.support.parsing import string_value
 from porter.syntax.names import used_names
 
 _CONVERTING = {"numpy.asarray", "numpy.ascontiguousarray", "numpy.asanyarray"}
@@ -105,7 +106,7 @@ def _called(func: cst.BaseExpression, scope: Globals) -> str:
 def _dtype(node: cst.BaseExpression, scope: Globals) -> DType | None:
     match node:
         case cst.SimpleString():
-            text = node.evaluated_value
+            text = string_value(node)
             return dtype_named(text) if isinstance(text, str) else None
         case cst.Name(value="float" | "int" | "bool" | "complex" as name):
             return dtype_named(name)

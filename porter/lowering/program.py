@@ -37,6 +37,7 @@ from porter.resolve.globals import Globals
 from porter.resolve.values import Array, DTypeName, Value
 from porter.sizes.polynomial import Dim, Poly
 from porter.source.module import FunctionSource
+from porter.support.parsing import docstring_of
 from porter.support.reserved import ATTRIBUTE_PREFIX
 from porter.syntax.names import only_returned
 
@@ -286,7 +287,7 @@ def _finish(
         buffers=buffers,
         body=body,
         checks=_checks(b, poly),
-        docstring=function.node.get_docstring(clean=False),
+        docstring=docstring_of(function.node, clean=False),
         assumed=tuple(b.host.assumed),
         around=function.module.names,
         constants=dict(b.host.constants),

@@ -8,6 +8,7 @@ from porter.diagnostics import Refusal, brief, refusal
 from porter.resolve.bindings import dotted
 from porter.resolve.globals import Globals
 from porter.resolve.values import Function, Module
+from porter.support.parsing import docstring_of
 
 #: decorators that leave what a function computes as it is
 _HARMLESS = {
@@ -112,7 +113,7 @@ def _returns_argument(node: cst.FunctionDef) -> bool:
         return False
     last = body[-1]
     parts = last.body if isinstance(last, cst.SimpleStatementLine) else [last]
-    first = node.get_docstring() is not None
+    first = docstring_of(node) is not None
     value = parts[0].value if len(parts) == 1 and isinstance(parts[0], cst.Return) else None
     is_own = isinstance(value, cst.Name) and value.value == params[0].name.value
     return is_own and len(body) == 1 + first

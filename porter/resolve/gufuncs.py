@@ -11,6 +11,7 @@ from porter.resolve.definitions import meaning
 from porter.resolve.globals import Globals
 from porter.source.layout import Layout, layout
 from porter.source.module import FunctionSource
+from porter.support.parsing import string_value
 
 _GUFUNC = "numba.guvectorize"
 
@@ -58,7 +59,7 @@ def _stated(function: FunctionSource, call: cst.Call) -> Stated:
 
 def _text(node: cst.BaseExpression) -> str:
     if isinstance(node, (cst.SimpleString, cst.ConcatenatedString)):
-        value = node.evaluated_value
+        value = string_value(node)
         return value if isinstance(value, str) else ""
     return ""
 

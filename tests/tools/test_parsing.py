@@ -8,7 +8,13 @@ from porter.support.parsing import tree_of
 from tests.support.paths import ROOT
 
 #: whole trees of Python's parser, and literals that it makes trees of
-CALLS = ("ast.parse(", "ast.literal_eval(", "PyCF_ONLY_AST")
+CALLS = (
+    "ast.parse(",
+    "ast.literal_eval(",
+    "PyCF_ONLY_AST",
+    "node.get_docstring(",
+    ".evaluated_value",
+)
 
 
 def test_one_place_parses() -> None:

@@ -9,6 +9,7 @@ import libcst as cst
 
 from porter.convert.cupy.calls import Marks
 from porter.source.module import SourceModule
+from porter.support.parsing import docstring_of
 
 _ATOMS = (cst.Name, cst.Integer, cst.Float, cst.Call, cst.Subscript, cst.Attribute)
 
@@ -22,7 +23,7 @@ def written(
     """
     body = cast(cst.FunctionDef, node.visit(_Rewriter(marks)))
     own = list(body.body.body)
-    if node.get_docstring() is not None:
+    if docstring_of(node) is not None:
         own = own[1:]
     # the host function has the docstring
     said = f'"""`{node.name.value}` of arrays on the device."""'

@@ -25,7 +25,7 @@ from porter.resolve.attributes import parameters_of
 from porter.schedule.elementwise import is_elementwise
 from porter.schedule.nodes import Plan
 from porter.source.module import FunctionSource
-from porter.support.parsing import literal_value
+from porter.support.parsing import docstring_of, literal_value
 from porter.support.reserved import given
 
 Types = tuple[ParameterType, ...]
@@ -56,7 +56,7 @@ class _Maker:
         self.names = [p.name.value for p in parameters_of(function)]
         self.defaults = [_constant(p.default) for p in parameters_of(function)]
         self.usage = usage_of(function)
-        said = documented(function.node.get_docstring(clean=True))
+        said = documented(docstring_of(function.node))
         self.said = [said.get(given(n)) for n in self.names]
 
     @cached_property

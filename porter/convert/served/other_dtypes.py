@@ -33,6 +33,7 @@ from porter.schedule.elementwise import is_elementwise
 from porter.schedule.nodes import Plan
 from porter.schedule.overlap import overlaps
 from porter.source.module import FunctionSource
+from porter.support.parsing import docstring_of
 from porter.support.reserved import given
 
 Types = tuple[ParameterType, ...]
@@ -90,7 +91,7 @@ def _integers(
     for passed in _passed(function, names):
         if all(k in passed for k in arrays):
             found[_with(types, {k: passed[k] for k in arrays})] = None
-    said = documented(function.node.get_docstring(clean=True))
+    said = documented(docstring_of(function.node))
     floats = any(KINDS.get(said[given(names[k])].dtype) == "f" for k in arrays
                  if given(names[k]) in said)  # fmt: skip
     asked = "" if found or floats else _asked(function.node, scope)

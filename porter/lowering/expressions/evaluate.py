@@ -65,7 +65,7 @@ from porter.resolve.values import (
 )
 from porter.sizes.polynomial import Poly
 from porter.source.walk import children, walk
-from porter.support.parsing import literal_value
+from porter.support.parsing import literal_value, string_value
 from porter.syntax.names import used_names
 
 #: a module-level array of at most this many elements is written into the kernels
@@ -137,7 +137,7 @@ class ExpressionEvaluator(Evaluator):
             case cst.Integer() | cst.Float() | cst.Imaginary():
                 return number(literal_value(node.value))
             case cst.SimpleString() | cst.ConcatenatedString():
-                text = node.evaluated_value
+                text = string_value(node)
                 return Text(text if isinstance(text, str) else repr(text))
             case cst.Ellipsis():
                 return ELLIPSIS

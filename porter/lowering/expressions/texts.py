@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import libcst as cst
 
 from porter.resolve.values import Said, Text, Value
+from porter.support.parsing import string_value
 from porter.syntax.names import used_names
 
 STRINGS = (cst.SimpleString, cst.ConcatenatedString, cst.FormattedString)
@@ -29,6 +30,6 @@ def said(node: cst.BaseExpression, env: Mapping[str, Value]) -> Said | None:
     if not isinstance(node, (*STRINGS, cst.Call, cst.BinaryOperation)) or not is_text(node, env):
         return None
     if isinstance(node, (cst.SimpleString, cst.ConcatenatedString)):
-        if node.evaluated_value is not None:
+        if string_value(node) is not None:
             return None
     return Said(node, {n: env[n] for n in used_names(node) if n in env})

@@ -44,6 +44,14 @@ def band(x):
             c[i, d] = np.dot(x[i], x[i + d])
     return c
 
+def chosen(x, near):
+    c = np.zeros((x.shape[0], x.shape[0]), x.dtype)
+    for i in range(x.shape[0]):
+        for j in range(x.shape[0]):
+            if near[i, j]:
+                c[i, j] = np.dot(x[i], x[j])
+    return c
+
 def part(n, x):
     c = np.zeros((x.shape[1], x.shape[1]), x.dtype)
     for i in range(x.shape[1]):
@@ -62,8 +70,8 @@ def turns(a, b, n):
 """
 SIGNATURES = {
     "correlation": "int64, {0}[:, :]", "gram": "{0}[:, :]", "beside": "{0}[:, :], {0}[:, :]",
-    "band": "{0}[:, :]", "part": "int64, {0}[:, :]", "scaled": "{0}[:, :], {0}[:, :], {0}[:]",
-    "turns": "{0}[:, :], {0}[:, :], int64",
+    "band": "{0}[:, :]", "chosen": "{0}[:, :], boolean[:, :]", "part": "int64, {0}[:, :]",
+    "scaled": "{0}[:, :], {0}[:, :], {0}[:]", "turns": "{0}[:, :], {0}[:, :], int64",
 }  # fmt: skip
 
 
@@ -93,6 +101,7 @@ def calls(name: str, dtype: str) -> list[tuple[Any, ...]]:
             found += {
                 "correlation": [(n, view) for n in counts],
                 "part": [(n, view) for n in counts],
+                "chosen": [(view, np.abs(view @ view.T) > 0.5)],
                 "gram": [(view,)], "band": [(view,)],
                 "beside": [(view, view + 1), (view[1:], view), (view, view[2:])],
                 "scaled": [(view, view[::-1], view[0] if rows else np.zeros(columns, dtype))],
@@ -131,6 +140,8 @@ def test_the_products_of_a_triangle_are_made_at_once() -> None:
 
 def test_a_band_of_them_stays_in_its_loop() -> None:
     assert "matmul" not in text_of("band")
+    # nor is one made where data decides, which may be for few of its elements
+    assert "matmul" not in text_of("chosen")
 
 
 def test_a_matrix_that_is_computed_costs_no_pass_beside_a_vector() -> None:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -16,8 +13,8 @@ from porter.convert.function import convert_function
 from porter.ptx.machine.counts import Counts
 from porter.source.module import SourceModule
 from porter.verify.run import verify_module
+from tests.schedule.children import assert_none_wrong
 from tests.support.machine import compiler, module
-from tests.support.paths import ROOT
 from tests.support.shell import Shell
 
 HEAD = "import numpy as np\n\n\n"
@@ -166,16 +163,7 @@ def test_parts_of_several_axes_are_those_of_the_first(text: str) -> None:
 @pytest.mark.parametrize("engine", ["simulator", pytest.param("emulator", marks=pytest.mark.long)])
 @pytest.mark.parametrize("count", [1, pytest.param(12, marks=pytest.mark.long)])
 def test_sizes_at_the_borders_of_blocks_and_parts(engine: str, count: int) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.schedule.columns_child", engine, str(count), "0"],
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-        cwd=ROOT,
-        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"},
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert_none_wrong("columns_child", engine, str(count), "0")
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import pytest
 
 from porter.convert.function import convert_function
@@ -16,7 +12,7 @@ from porter.schedule.printer import plan_text
 from porter.source.module import SourceModule
 from porter.target.registry import TARGETS
 from tests.programs.check import array_program
-from tests.support.paths import ROOT
+from tests.schedule.children import assert_none_wrong
 
 HEAD = "import numpy as np\n\n\ndef f(x, y, a):\n"
 LOOP = "    for i in range(1, x.shape[0]):\n"
@@ -26,16 +22,7 @@ SIGNATURE = "float64[:], float64[:], float64"
 @pytest.mark.slow
 @pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.long)])
 def test_lines_that_end_at_the_borders_of_blocks_and_parts(every: int) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.schedule.recurrences_child", "3", "0", str(every)],
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-        cwd=ROOT,
-        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"},
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert_none_wrong("recurrences_child", "3", "0", str(every))
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -19,6 +16,7 @@ from porter.schedule.printer import plan_text
 from porter.source.module import SourceModule
 from porter.verify.run import verify_module
 from tests.programs.check import array_program
+from tests.schedule.children import assert_none_wrong
 from tests.support.machine import compiler, module
 from tests.support.paths import ROOT
 from tests.support.shell import Shell
@@ -205,16 +203,7 @@ def test_a_position_is_the_first_of_all_threads() -> None:
 @pytest.mark.parametrize("engine", ["simulator", pytest.param("emulator", marks=pytest.mark.long)])
 @pytest.mark.parametrize("count", [1, pytest.param(10, marks=pytest.mark.long)])
 def test_rows_that_end_at_the_borders_of_warps_and_blocks(engine: str, count: int) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.schedule.rows_child", engine, str(count), "0"],
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-        cwd=ROOT,
-        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"},
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert_none_wrong("rows_child", engine, str(count), "0")
 
 
 COUNTED = """import numpy as np

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -14,8 +11,8 @@ import pytest
 
 from porter.ptx.machine.counts import Counts
 from porter.verify.run import verify_module
+from tests.schedule.children import assert_none_wrong
 from tests.support.machine import compiler, module
-from tests.support.paths import ROOT
 from tests.support.shell import Shell
 
 HEAD = "import numpy as np\n\n\n"
@@ -152,16 +149,7 @@ def test_an_extreme_of_floats_has_no_index_of_floats(shell: Shell) -> None:
 @pytest.mark.parametrize("kind", ["large", pytest.param("split", marks=pytest.mark.long)])
 @pytest.mark.parametrize("count", [1, pytest.param(9, marks=pytest.mark.long)])
 def test_sizes_at_the_borders_of_tiles(engine: str, kind: str, count: int) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.schedule.tiles_child", engine, kind, str(count), "0"],
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-        cwd=ROOT,
-        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"},
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert_none_wrong("tiles_child", engine, kind, str(count), "0")
 
 
 @pytest.mark.parametrize(

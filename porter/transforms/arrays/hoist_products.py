@@ -78,7 +78,10 @@ class _Products:
 
     def statement(self, s: ir.Stmt, guards: tuple[ir.Expr, ...]) -> ir.Stmt:
         """A statement with elements of products in place of sums."""
-        if isinstance(s, ir.If) and not s.orelse:
+        if isinstance(s, ir.If):
+            # where data decides, few elements may be needed
+            if s.orelse or any(isinstance(x, (ir.Load, ir.Local)) for x in walk(s.cond)):
+                return s
             return replace(s, body=self.block(s.body, (*guards, s.cond)))
         if isinstance(s, (ir.Let, ir.Write)):
             return map_exprs(s, lambda e: self.element(e, guards, s.origin))

@@ -160,19 +160,26 @@ def _sum(e: ir.Op, left: ir.Expr | None, right: ir.Expr | None) -> ir.Expr | Non
 # -- kept in the array -----------------------------------------------------------------------
 
 
-def recurrence_in_array(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] | None:
-    """A store of all elements that the loop stores, from the one before its first."""
-    s = _only_store(loop, after)
-    if s is None or s.axes or s.mask is not None or s.combine or loop.step not in (1, -1):
-        return None
-    here = sym(loop.index, True)
+def element_before(s: ir.Write, loop: ir.For) -> tuple[Poly, ...] | None:
+    """The subscripts that a store has one turn earlier, if it runs along one dimension."""
     if any(isinstance(a, Data) for p in s.index for a in p.atoms()):
         return None
     if sum(loop.index in p.names() for p in s.index) != 1:
         return None
     if any(p.coefficient(loop.index) not in (0, 1) for p in s.index):
         return None
-    earlier = tuple(p.replace({loop.index: here - loop.step}) for p in s.index)
+    here = sym(loop.index, True)
+    return tuple(p.replace({loop.index: here - loop.step}) for p in s.index)
+
+
+def recurrence_in_array(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] | None:
+    """A store of all elements that the loop stores, from the one before its first."""
+    s = _only_store(loop, after)
+    if s is None or s.axes or s.mask is not None or s.combine or loop.step not in (1, -1):
+        return None
+    earlier = element_before(s, loop)
+    if earlier is None:
+        return None
     old = ir.Load(s.buffer, earlier, context.buffers[s.buffer].dtype)
     found = linear(s.body, old)
     if found is None:

@@ -23,10 +23,11 @@ from porter.ir.effects import defs_in, exposed_scalars, uses_in
 from porter.ir.rebuild import map_blocks, map_exprs, variables_as
 from porter.ir.scalars import cast, number
 from porter.ir.walk import loaded, rewrite, scalars_of, statements, substitute, walk
-from porter.sizes.polynomial import Data, Poly, sym
+from porter.sizes.polynomial import Poly, sym
 from porter.transforms.loops.folds import fold_loop
 from porter.transforms.loops.recurrences import (
     Step,
+    element_before,
     keep_apart,
     linear,
     recurrence_in_array,
@@ -303,14 +304,9 @@ def _recurrence(loop: ir.For, context: Context) -> list[ir.Stmt] | None:
         return None
     if s.body.op not in _FOLDS or len(s.body.args) != 2:
         return None
-    here = sym(loop.index, True)
-    if any(isinstance(a, Data) for p in s.index for a in p.atoms()):
+    earlier = element_before(s, loop)
+    if earlier is None:
         return None
-    if sum(loop.index in p.names() for p in s.index) != 1:
-        return None
-    if any(p.coefficient(loop.index) not in (0, 1) for p in s.index):
-        return None
-    earlier = tuple(p.replace({loop.index: here - 1}) for p in s.index)
     first, term = s.body.args
     if not (isinstance(first, ir.Load) and first.buffer == s.buffer and first.index == earlier):
         first, term = term, first

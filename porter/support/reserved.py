@@ -21,7 +21,7 @@ ATTRIBUTE_PREFIX = "self_"
 #: imports of a generated module: the name, and what it is bound to
 IMPORTED = {
     "np": "numpy", "math": "math", "cmath": "cmath", "_math": "math", "operator": "operator",
-    "cuda": "numba.cuda", "njit": "numba.njit", "prange": "numba.prange",
+    "cuda": "numba.cuda", "njit": "numba.njit", "prange": "numba.prange", "intrinsic": "numba.extending.intrinsic", "ir": "llvmlite.ir",
     "config": "numba.config", "SimpleNamespace": "types.SimpleNamespace",
     "contextmanager": "contextlib.contextmanager", "threading": "threading",
     "weakref": "weakref", "os": "os",
@@ -41,7 +41,7 @@ CONSTANTS = {
 HELPERS = {
     "position", "within", "edge_position", "reflect_position", "symmetric_position", "slice_bound",
     "quotient", "magnitude", "complex_exp", "complex_sin", "complex_cos", "maximum", "minimum",
-    "fmax", "fmin", "plus", "sign",
+    "fmax", "fmin", "plus", "larger", "smaller", "sign",
     "rint", "float_mod", "float_floordiv", "int_floordiv", "int_power", "natural",
     "left_shift", "right_shift", "logaddexp", "heaviside", "rounded", "grid_2d", "grid_3d",
     "thread_of_block", "block_of_grid", "is_last_block",

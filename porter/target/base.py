@@ -85,7 +85,7 @@ class Target(ABC):
     block: ClassVar[Schedule]
     #: what its templates may import of the package beside the types
     packages: ClassVar[Set[str]] = frozenset()
-    #: the functions that fold floats in any order, by the fold: compilers do several at a time then
+    #: the functions that fold floats in any order, by the fold: several at a time
     folds: ClassVar[Mapping[str, str]] = {}
     #: the functions that updates of elements call, by the operation
     updates: ClassVar[Mapping[str, str]] = {}

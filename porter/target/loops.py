@@ -46,16 +46,19 @@ class Loops(Target):
     }
     #: threads never work together
     schedules: ClassVar[Sequence[Schedule]] = (LoopTotal(), Columns(), LoopRows(), Nested())
-    decorators = frozenset({"numba.njit"})
-    packages = frozenset({"njit", "prange"})
+    decorators = frozenset({"numba.njit", "numba.extending.intrinsic"})
+    packages = frozenset({"intrinsic", "ir", "njit", "prange"})
     math: ClassVar[Mapping[str, str]] = {"fmod": "np.fmod"}
     magnitude: ClassVar[str] = "magnitude"
-    folds: ClassVar[Mapping[str, str]] = {"sum": "plus"}
+    folds: ClassVar[Mapping[str, str]] = {"sum": "plus", "max": "larger", "min": "smaller"}
     updates: ClassVar[Mapping[str, str]] = {"max": "maximum", "min": "minimum"}
 
     def imports(self, types: Collection[str], on_simulator: bool) -> list[str]:
         """What is used of Numba."""
-        return [f"from numba import {', '.join(sorted(types))}"] if types else []
+        where = {"ir": "llvmlite", "intrinsic": "numba.extending"}
+        own = [f"from {where[n]} import {n}" for n in ("ir", "intrinsic") if n in types]
+        rest = sorted(set(types) - where.keys())
+        return [*own[:1], *([f"from numba import {', '.join(rest)}"] if rest else []), *own[1:]]
 
     def atomic(self, op: str, array: str, index: str, value: str) -> str:
         """An update; the loop around it is not parallel where others may update the element."""

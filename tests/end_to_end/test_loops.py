@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -100,6 +101,9 @@ def rising(x):
 def counted(k):
     return k.sum(axis=1)
 
+def extremes(x):
+    return x.max(axis=1), x.min(axis=0), x.max(), np.min(x[:, ::-1] * 2)
+
 def below(x, n):
     total = 0.0
     for i in range(-3, x.shape[0] - 3):
@@ -119,7 +123,7 @@ SIGNATURES = {
     "products": "float64[:, :], float64[:, :], float64[:, :], float64[:]",
     "relaxed": "float64[:], int64", "power": "float64[:, :], float64[:], int64",
     "masked": "float64[:], float64, float64", "rising": "float64[:]", "counted": "int64[:, :]",
-    "below": "float64[:], int64",
+    "below": "float64[:], int64", "extremes": "float64[:, :]",
 }  # fmt: skip
 
 
@@ -135,7 +139,7 @@ def arguments(name: str, size: int) -> tuple[Any, ...]:
         "remainder": (x, 0.1 - x), "relaxed": (x, 5),
         "products": (m.T.copy(), square[:, ::-1], m, x[::-1]),
         "power": (square, x, 3), "masked": (x, 0.3, 0.6), "rising": (x,),
-        "counted": (r.integers(-9, 9, (size, 5)),), "below": (x, 3),
+        "counted": (r.integers(-9, 9, (size, 5)),), "below": (x, 3), "extremes": (m,),
     }[name]  # fmt: skip
 
 
@@ -210,6 +214,31 @@ def test_floats_are_added_in_any_order_and_integers_as_they_are() -> None:
     assert "plus(" not in text_of("counted")
     # what the parts of a total give is added in order: threads do not change it
     assert "total += total_parts[part]" in text_of("totals")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_extremes_are_folded_several_at_a_time(
+    dtype: str, original: dict[str, Any], tmp_path: Path
+) -> None:
+    text = text_of("extremes", signature=f"{dtype}[:, :]")
+    assert "larger(" in text
+    assert "smaller(" in text
+    assert "maximum(" not in text.replace("llvm.maximum", "")
+    converted = loaded(text, "extremes", tmp_path)
+    r = np.random.default_rng(3)
+    for odd in (None, np.nan, -np.nan, np.inf, -np.inf):
+        for shape in ((1, 1), (3, 5), (65, 67), (70, 513)):
+            x = r.standard_normal(shape).astype(dtype)
+            if odd is not None:
+                x[r.random(shape) < 0.03] = odd
+            for one, other in zip(converted(x), original["extremes"](x), strict=True):
+                np.testing.assert_array_equal(one, other)
+                assert one.dtype == other.dtype
+    # vectors of several numbers: one instruction of LLVM for each
+    (rows,) = (getattr(f, "inspect_asm", None) for n, f in converted.__globals__.items()
+               if n == "extremes_rows")  # fmt: skip
+    assert rows is not None
+    assert any(re.search(r"v?(max|min)p[sd]\b", t) for t in rows().values())
 
 
 def test_conditions_have_no_branches_where_both_operands_are_there() -> None:

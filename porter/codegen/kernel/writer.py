@@ -168,16 +168,17 @@ class Writer(ExpressionWriter):
 
         One that is folded `in_order` gives the same on every machine.
         """
-        if r.op in ("max", "min"):
-            self.needs.helpers.add(f"{r.op}imum")
         if r.op in ("sum", "prod") and r.dtype.kind in "iu" and r.dtype.itemsize < 8:
             # Numba adds in 64 bits, and its variable would take their type
             value, sign = operand or self.expr(r.body, ATOM), "+*"[r.op == "prod"]
             return f"{name} = {self.type_of(r.dtype)}({name} {sign} {value})"
-        free = "" if in_order or r.dtype.kind not in "fc" else self.target.folds.get(r.op, "")
+        kept = in_order and r.op not in ("max", "min")  # which are the same in any order
+        free = "" if kept or r.dtype.kind not in "fc" else self.target.folds.get(r.op, "")
         if free:
             self.needs.helpers.add(free)
             return f"{name} = {free}({name}, {operand or self.expr(r.body)})"
+        if r.op in ("max", "min"):
+            self.needs.helpers.add(f"{r.op}imum")
         return _FOLD[r.op].format(a=name, v=operand or self.expr(r.body, _EDGES.get(r.op, 0)))
 
     def reduction(self, r: ir.Reduce) -> str:

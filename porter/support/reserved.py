@@ -21,7 +21,8 @@ ATTRIBUTE_PREFIX = "self_"
 #: imports of a generated module: the name, and what it is bound to
 IMPORTED = {
     "np": "numpy", "math": "math", "cmath": "cmath", "_math": "math", "operator": "operator",
-    "cuda": "numba.cuda", "njit": "numba.njit", "prange": "numba.prange", "intrinsic": "numba.extending.intrinsic", "ir": "llvmlite.ir",
+    "cuda": "numba.cuda", "njit": "numba.njit", "prange": "numba.prange",
+    "intrinsic": "numba.extending.intrinsic", "ir": "llvmlite.ir",
     "config": "numba.config", "SimpleNamespace": "types.SimpleNamespace",
     "contextmanager": "contextlib.contextmanager", "threading": "threading",
     "weakref": "weakref", "os": "os",
@@ -41,7 +42,8 @@ CONSTANTS = {
 HELPERS = {
     "position", "within", "edge_position", "reflect_position", "symmetric_position", "slice_bound",
     "quotient", "magnitude", "complex_exp", "complex_sin", "complex_cos", "maximum", "minimum",
-    "fmax", "fmin", "plus", "larger", "smaller", "sign",
+    "fmax", "fmin", "plus", "larger", "smaller", "power_of_two", "parts_of_exp",
+    "vector_exp", "vector_expm1", "vector_tanh", "vector_log", "vector_log1p", "sign",
     "rint", "float_mod", "float_floordiv", "int_floordiv", "int_power", "natural",
     "left_shift", "right_shift", "logaddexp", "heaviside", "rounded", "grid_2d", "grid_3d",
     "thread_of_block", "block_of_grid", "is_last_block",

@@ -75,6 +75,8 @@ class Target(ABC):
     options: ClassVar[str] = ""
     #: functions that its compiler has, but not in Python's `math`
     math: ClassVar[Mapping[str, str]] = {}
+    #: helpers for functions of `math` on float32 and float64: compilers do several at a time then
+    vectors: ClassVar[Mapping[str, str]] = {}
     #: the helper that gives the absolute value of a complex number; empty for Python's `abs`
     magnitude: ClassVar[str] = ""
     #: whether the source is rewritten, and kernels are for its loops alone

@@ -33,7 +33,7 @@ class Dask(Loops):
     chunked = True
     host_products = False
     compiles_loops = False
-    packages = frozenset({"njit"})
+    packages = frozenset({"intrinsic", "ir", "njit"})
     sizes: ClassVar[Mapping[str, tuple[str, str]]] = {}
     schedules: ClassVar[Sequence[Schedule]] = (SerialRows(), SERIAL)
     block: ClassVar[Schedule] = SERIAL

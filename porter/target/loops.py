@@ -13,6 +13,8 @@ from porter.schedule.loops.rows import LoopRows
 from porter.schedule.loops.total import LoopTotal
 from porter.target.base import Call, Target
 
+#: the decorator of what calls a function of LLVM
+INTRINSIC = "numba.extending.intrinsic"
 _SIGNS = {"add": "+", "band": "&", "bor": "|", "bxor": "^"}
 
 
@@ -46,10 +48,13 @@ class Loops(Target):
     }
     #: threads never work together
     schedules: ClassVar[Sequence[Schedule]] = (LoopTotal(), Columns(), LoopRows(), Nested())
-    decorators = frozenset({"numba.njit", "numba.extending.intrinsic"})
+    decorators = frozenset({"numba.njit", INTRINSIC})
     packages = frozenset({"intrinsic", "ir", "njit", "prange"})
     math: ClassVar[Mapping[str, str]] = {"fmod": "np.fmod"}
     magnitude: ClassVar[str] = "magnitude"
+    vectors: ClassVar[Mapping[str, str]] = {
+        name: f"vector_{name}" for name in ("exp", "expm1", "tanh", "log", "log1p")
+    }
     folds: ClassVar[Mapping[str, str]] = {"sum": "plus", "max": "larger", "min": "smaller"}
     updates: ClassVar[Mapping[str, str]] = {"max": "maximum", "min": "minimum"}
 

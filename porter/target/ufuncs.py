@@ -13,7 +13,7 @@ from porter.schedule.ufuncs.core import Core, CoreRows, check_cores
 from porter.schedule.ufuncs.element import Element
 from porter.schedule.ufuncs.expressible import check_elements
 from porter.target.cuda import Cuda
-from porter.target.loops import Loops, updated
+from porter.target.loops import INTRINSIC, Loops, updated
 
 #: what `--ufunc-target` takes
 KINDS = ("cuda", "cpu", "parallel")
@@ -106,9 +106,9 @@ class CpuUfunc(Loops):
     elements = True
     compiles_loops = False
     schedules: ClassVar[Sequence[Schedule]] = (Element(),)
-    decorators = frozenset({"numba.vectorize", "numba.njit"})
+    decorators = frozenset({"numba.vectorize", "numba.njit", INTRINSIC})
     eager = frozenset({"numba.vectorize"})
-    packages = frozenset({"njit", "vectorize"})
+    packages = frozenset({"intrinsic", "ir", "njit", "vectorize"})
     sizes: ClassVar[Mapping[str, tuple[str, str]]] = {}
 
     @property
@@ -147,9 +147,9 @@ class CpuGufunc(CpuUfunc):
     templates = "gufunc"
     kernels = "gufuncs"
     schedules: ClassVar[Sequence[Schedule]] = (CoreRows(), Core())
-    decorators = frozenset({"numba.guvectorize", "numba.njit"})
+    decorators = frozenset({"numba.guvectorize", "numba.njit", INTRINSIC})
     eager = frozenset({"numba.guvectorize"})
-    packages = frozenset({"guvectorize", "njit"})
+    packages = frozenset({"guvectorize", "intrinsic", "ir", "njit"})
 
     def check(self, plan: Plan) -> None:
         """Raise Refusal where a launch is no generalized ufunc."""

@@ -216,6 +216,12 @@ class ExpressionWriter(SizeWriter):
         self.needs.helpers.add(name)
         return f"{name}({', '.join(map(self.expr, args))})", ATOM
 
+    def _wide(self, e: ir.Op, helper: str) -> tuple[str, int]:
+        """What a helper gives that computes in float64, whatever the dtype is."""
+        text, binds = self._helper(helper, e.args)
+        whole = e.dtype.name == "float64" and e.dtype.var is None
+        return (text, binds) if whole else (f"{self.type_of(e.dtype)}({text})", ATOM)
+
     def _int_power(self, e: ir.Op) -> tuple[str, int]:
         """A power of integers, which must not be negative and may be too large for Numba's own."""
         base, power = e.args
@@ -247,6 +253,8 @@ class ExpressionWriter(SizeWriter):
         name = MATH[e.op]
         if e.args[0].dtype.kind in "iub":
             return "False" if e.op in ("isnan", "isinf") else "True", ATOM
+        if e.dtype.name in ("float32", "float64") and e.op in self.target.vectors:
+            return self._wide(e, self.target.vectors[e.op])
         if module == "math":
             self.needs.math.add(name)
         elif e.op in ("isnan", "isinf", "isfinite"):
@@ -355,9 +363,7 @@ class ExpressionWriter(SizeWriter):
             case "pos":
                 return self._expr(arg)
             case "abs" if arg.dtype.kind == "c" and self.target.magnitude:
-                text, binds = self._helper(self.target.magnitude, e.args)
-                whole = e.dtype.name == "float64" and e.dtype.var is None
-                return (text, binds) if whole else (f"{self.type_of(e.dtype)}({text})", ATOM)
+                return self._wide(e, self.target.magnitude)
             case "abs":
                 return f"abs({self.expr(arg)})", ATOM
             case "not":

@@ -5,8 +5,8 @@
 
 Each unmodified `*_numpy.py` is converted and verified, and its module called beside it: small
 sizes in several layouts, and the preset's own.  Then both are timed, with the same source under
-`numba.njit(parallel=True)` as a third: medians of paired runs in one process, one program after
-the other, the first call of what is compiled apart.  Exits with 1 when a program is wrong.
+`numba.njit(parallel=True)` as a third, in turn in one process: medians of seconds, and medians of
+the ratios in each turn.  The first call of what is compiled is apart.  Exits with 1 when a program is wrong.
 """
 
 from __future__ import annotations
@@ -43,16 +43,8 @@ class Row:
     numba: float = math.nan
     first: float = math.nan
     said: str = ""
-
-    @property
-    def gain(self) -> float:
-        """Times NumPy."""
-        return self.numpy / self.loops
-
-    @property
-    def over_numba(self) -> float:
-        """Times Numba."""
-        return self.numba / self.loops
+    gain: float = math.nan  # times NumPy
+    over_numba: float = math.nan
 
     def cells(self) -> list[str]:
         """The columns of the table."""
@@ -117,6 +109,7 @@ def row(program: Program, options: argparse.Namespace, folder: Path) -> Row:
         program.name, word, detail, times["numpy"], times["loops"], times.get("numba", math.nan),
         times["first"]["loops"] - times["loops"],
         f"Numba: {times['numba_error']}" if "numba_error" in times else "",
+        times["ratios"]["numpy"], times["ratios"].get("numba", math.nan),
     )  # fmt: skip
 
 

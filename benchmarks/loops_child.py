@@ -95,7 +95,11 @@ def once(function: Function, made: Arguments) -> float:
 
 
 def timed(request: dict[str, Any]) -> dict[str, Any]:
-    """Medians of paired runs, the first call of what is compiled apart."""
+    """Medians of seconds, and of their ratios in each run; the first call of each is apart.
+
+    A run calls all of them, each time another one first: what a machine does to all for a while
+    leaves the ratios as they are.
+    """
     made = arguments(request, WHOLE)
     original = load(Path(request["source"]), request["function"])
     functions: dict[str, Function] = {
@@ -120,10 +124,14 @@ def timed(request: dict[str, Any]) -> dict[str, Any]:
     while len(seconds["loops"]) < request["runs"]:
         if len(seconds["loops"]) > 2 and time.perf_counter() > end:
             break
-        for name, function in functions.items():
-            seconds[name].append(once(function, made))
+        turn = len(seconds["loops"]) % len(functions)
+        for name in [*functions, *functions][turn : turn + len(functions)]:
+            seconds[name].append(once(functions[name], made))
     found |= {name: statistics.median(all_) for name, all_ in seconds.items()}
-    return found | {"runs": len(seconds["loops"])}
+    own = seconds.pop("loops")
+    ratios = {name: statistics.median(a / b for a, b in zip(all_, own, strict=True))
+              for name, all_ in seconds.items()}  # fmt: skip
+    return found | {"runs": len(own), "ratios": ratios}
 
 
 def main() -> None:

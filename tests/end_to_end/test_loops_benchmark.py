@@ -9,8 +9,8 @@ from benchmarks.loops import END, MARK, Row, section, totals
 from benchmarks.pages import put
 
 ROWS = [
-    Row("fast", "converted", "", 8.0, 1.0, 2.0, 0.5),
-    Row("slow", "partly", "PRT912: a | b stays", 1.0, 2.0, said="Numba: TypingError"),
+    Row("fast", "converted", "", 8.0, 1.0, 2.0, 0.5, "", 8.0, 2.0),
+    Row("slow", "partly", "PRT912: a | b stays", 1.0, 2.0, said="Numba: TypingError", gain=0.5),
     Row("odd", "wrong", "values differ"),
 ]
 

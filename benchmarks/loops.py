@@ -6,7 +6,8 @@
 Each unmodified `*_numpy.py` is converted and verified, and its module called beside it: small
 sizes in several layouts, and the preset's own.  Then both are timed, with the same source under
 `numba.njit(parallel=True)` as a third, in turn in one process: medians of seconds, and medians of
-the ratios in each turn.  The first call of what is compiled is apart.  Exits with 1 when a program is wrong.
+the ratios in each turn.  The first call of what is compiled is apart.  Exits with 1 when a
+program is wrong.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def _served(
     numbers, program = _numbers(function, types, scope, planned)
     if planned.per_element:
         # the function itself is one of numbers
-        program = _built(replace(function, per_element=False), [_weakened(t) for t in types], scope)
+        program = as_numbers(replace(function, per_element=False), types, scope)
     if is_elementwise(planned):
         numbers = replace(numbers, strong=strong_of(program))
     if planned.per_element:
@@ -96,7 +96,7 @@ def _served(
         numbers = replace(numbers, kept=kept, alone=alone)
         return replace(planned, numbers=numbers, no_points=no_points)
     if any(t.ndim == 0 for t in types) or (planned.leading and planned.leading.kept):
-        taken = set(_taken_as_numbers(planned))
+        taken = set(taken_as_numbers(planned))
         each = list(zip(planned.parameters, types, strict=True))
         strong = _built(function, [_strong(t) if p.name in taken else t for p, t in each], scope)
         points = _built(function, [_of_point(t) if p.name in taken else t for p, t in each], scope)
@@ -185,11 +185,18 @@ def _built(
     return None
 
 
+def as_numbers(
+    function: FunctionSource, types: Sequence[ParameterType], scope: Globals
+) -> ir.Program | None:
+    """The program for Python's numbers in place of all arrays; None where it is refused."""
+    return _built(function, [_weakened(t) for t in types], scope)
+
+
 def _numbers(
     function: FunctionSource, types: Sequence[ParameterType], scope: Globals, planned: Plan
 ) -> tuple[ForNumbers, ir.Program | None]:
     """What numbers give, and the program for them if there is one."""
-    taken = set(_taken_as_numbers(planned))
+    taken = set(taken_as_numbers(planned))
     parameters = planned.parameters
     chosen = [t for p, t in zip(parameters, types, strict=True) if p.name in taken]
     if all(p.ndim is None for p in parameters) and any(p.scalars for p in parameters):
@@ -263,7 +270,7 @@ def _dtype(
     return (wide if dtype.weak or dtype.var not in (None, *others) else dtype).name
 
 
-def _taken_as_numbers(planned: Plan) -> Iterator[str]:
+def taken_as_numbers(planned: Plan) -> Iterator[str]:
     """The arrays in whose place a number may be given."""
     leading = planned.leading
     for p in planned.parameters:

@@ -107,7 +107,8 @@ def test_what_is_stored_is_cast_as_numpy_casts_it(shell: Shell) -> None:
 def test_which_functions_cast(body: str, mixed: bool) -> None:
     made = converted(body, XY)
     assert [sorted(g) for g in made.conversions.mixed] == ([["x", "y"]] if mixed else [])
-    assert ('stored="x"' in "".join(made.text.parts)) is mixed
+    text = "".join(part for one in made.texts for part in one.parts)
+    assert ('stored="x"' in text) is mixed
 
 
 @pytest.mark.parametrize(

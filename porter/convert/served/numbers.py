@@ -79,7 +79,7 @@ def _served(
     numbers, program = _numbers(function, types, scope, planned)
     if planned.per_element:
         # the function itself is one of numbers
-        program = as_numbers(replace(function, per_element=False), types, scope)
+        program = _built(replace(function, per_element=False), [_weakened(t) for t in types], scope)
     if is_elementwise(planned):
         numbers = replace(numbers, strong=strong_of(program))
     if planned.per_element:
@@ -183,13 +183,6 @@ def _built(
     with suppress(Refusal, RecursionError):
         return build(function, types, scope, grow=False)
     return None
-
-
-def as_numbers(
-    function: FunctionSource, types: Sequence[ParameterType], scope: Globals
-) -> ir.Program | None:
-    """The program for Python's numbers in place of all arrays; None where it is refused."""
-    return _built(function, [_weakened(t) for t in types], scope)
 
 
 def _numbers(

@@ -16,7 +16,7 @@ import libcst.matchers as m
 
 from porter import ir
 from porter.codegen.module.host_form import HostForm
-from porter.convert.served.numbers import as_numbers, lengths_of, taken_as_numbers
+from porter.convert.served.numbers import lengths_of, taken_as_numbers
 from porter.convert.served.variants import Made
 from porter.diagnostics import Refusal
 from porter.dtypes.dtype import WEAK_FLOAT
@@ -48,6 +48,15 @@ from porter.support.reserved import given
 ITEMS = 3
 #: what Python's own numbers raise an error for, and arrays do not
 _RAISING = {"truediv", "floordiv", "mod", "pow", "lshift", "rshift"}
+#: attributes of arrays and of NumPy's numbers that Python's have not
+_OF_ARRAYS = {
+    "T", "all", "any", "argmax", "argmin", "astype", "byteswap", "clip", "copy", "cumprod",
+    "cumsum", "dot", "dtype", "fill", "flat", "flatten", "item", "itemsize", "max", "mean", "min",
+    "nbytes", "ndim", "prod", "ravel", "repeat", "reshape", "round", "shape", "size", "squeeze",
+    "std", "strides", "sum", "swapaxes", "take", "tolist", "trace", "transpose", "var", "view",
+}  # fmt: skip
+#: how many functions deep a function is searched
+_DEPTH = 3
 Types = tuple[ParameterType, ...]
 
 
@@ -62,11 +71,11 @@ def host_form(
     """
 
     def converts(types: Types) -> bool:
-        return _converts(function, types, scope, partial)
+        return _program(function, types, scope, partial) is not None
 
     types = next(_wanted(function, forms, signatures, scope, converts), None)
     if types is None and takes_integers is not None:
-        types = _for_others(function, forms[0], scope, takes_integers)
+        types = _for_others(function, forms, scope, takes_integers)
     if types is None:
         return None
     name = f"_{given(function.node.name.value).lstrip('_')}_host"
@@ -110,23 +119,49 @@ def _wanted(
 
 
 def _for_others(
-    function: FunctionSource, first: Made, scope: Globals, takes_integers: bool
+    function: FunctionSource, forms: Sequence[Made], scope: Globals, takes_integers: bool
 ) -> Types | None:
     """Numbers in place of all arrays, if kernels take them and not all of them as NumPy does."""
-    plan = first.plan
+    first, plan = forms[0], forms[0].plan
     arrays = {p.name for p in plan.parameters if p.ndim is not None}
     if not arrays or plan.per_element or plan.states or not arrays <= {*taken_as_numbers(plan)}:
         return None
-    numbers = plan.numbers
-    stored = overlaps(plan).written & arrays
-    if not (
-        stored or plan.no_points or numbers.unlike or not takes_integers
-        or not _may_be_numbers(function, scope, plan)
-    ):  # fmt: skip
-        program = as_numbers(function, first.types, scope)
+    unlike = overlaps(plan).written & arrays or any(
+        f.plan.no_points or f.plan.numbers.unlike for f in forms
+    )
+    if takes_integers and not (unlike or _asks_arrays(function, scope)):
+        numbers = [t if t.ndim is None else ParameterType(WEAK[t.dtype.kind], None)
+                   for t in first.types]  # fmt: skip
+        program = _program(function, numbers, scope, False)
         if program is not None and not _may_raise(program):
             return None
     return tuple(t if t.ndim is None else ParameterType(WEAK_FLOAT, None) for t in first.types)
+
+
+def _asks_arrays(function: FunctionSource, scope: Globals) -> bool:
+    """Whether the function, or one that it calls, asks for what Python's numbers do not have."""
+    found = (m.findall(node.body, m.Attribute()) for node in bodies(function.node, scope))
+    return any(
+        isinstance(a, cst.Attribute) and a.attr.value in _OF_ARRAYS
+        and not (isinstance(a.value, cst.Name) and a.value.value in scope.imports)
+        for each in found for a in each
+    )  # fmt: skip
+
+
+def bodies(node: cst.FunctionDef, scope: Globals) -> Iterator[cst.FunctionDef]:
+    """A function and those of its file that it calls, some calls deep."""
+    done = {node.name.value}
+    level = [node]
+    for _ in range(_DEPTH):
+        yield from level
+        names = [
+            call.func.value
+            for one in level for call in m.findall(one.body, m.Call(func=m.Name()))
+            if isinstance(call, cst.Call) and isinstance(call.func, cst.Name)
+        ]  # fmt: skip
+        level = [scope.functions[n] for n in dict.fromkeys(names)
+                 if n in scope.functions and n not in done]  # fmt: skip
+        done |= {*names}
 
 
 def _may_raise(program: ir.Program) -> bool:
@@ -215,14 +250,15 @@ def _number(value: bool | int | float) -> ParameterType:
     return ParameterType(WEAK["i" if isinstance(value, int) else "f"], None)
 
 
-def _converts(function: FunctionSource, types: Types, scope: Globals, partial: bool) -> bool:
-    """Whether the function makes sense for these types: there is a program for them."""
+def _program(
+    function: FunctionSource, types: Sequence[ParameterType], scope: Globals, partial: bool
+) -> ir.Program | None:
+    """The program for these types; None where there is none: the function makes no sense then."""
     try:
-        build(function, types, scope, partial, grow=False)
+        return build(function, types, scope, partial, grow=False)
     except (Refusal, RecursionError):
-        return False
+        return None
     except Exception:
         if os.environ.get("PORTER_DEBUG"):
             raise
-        return False  # an error of porter's own: the function does without
-    return True
+        return None  # an error of porter's own: the function does without

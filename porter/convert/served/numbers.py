@@ -92,7 +92,9 @@ def _served(
         kept = _kept(strong, points, arrays)
         # Python's number has results of its own where arrays stand beside it
         own = [of for of in planned.own_shapes.values() if len(of) < len(planned.arrays)]
-        alone = tuple(dict.fromkeys(n for of in own for n in of))
+        # and `np.ones_like(2.0)` is a float64 of NumPy's
+        like = arrays.strict and arrays.sized and len(planned.arrays) > 1
+        alone = tuple(planned.arrays if like else dict.fromkeys(n for of in own for n in of))
         numbers = replace(numbers, kept=kept, alone=alone)
         return replace(planned, numbers=numbers, no_points=no_points)
     if any(t.ndim == 0 for t in types) or (planned.leading and planned.leading.kept):

@@ -23,7 +23,7 @@ from porter.convert.served.promotion import narrow_of
 from porter.convert.served.siblings import Sibling
 from porter.convert.served.variants import MOST_ASSUMED, Made
 from porter.dtypes.conversions import Conversions
-from porter.dtypes.dtype import KINDS, WEAK_INT, DType
+from porter.dtypes.dtype import KINDS, WEAK_FLOAT, WEAK_INT, DType
 from porter.inference.docstrings import documented
 from porter.inference.known import calls_of
 from porter.inference.signature import decorator_signature, hint_of
@@ -45,9 +45,10 @@ _ASKS = m.Attribute(
     value=m.Attribute(attr=m.Name("dtype")), attr=m.Name("kind") | m.Name("char")
 ) | m.Call(func=m.Attribute(attr=m.Name("issubdtype")))
 _LIMITS = m.Call(func=m.Attribute(attr=m.Name("iinfo")))
-#: forms for other dtypes beside a first one, but for those for bools
+#: forms for other dtypes beside a first one, and further ones for bools, and for numbers
 MOST = 3
 MOST_BOOLS = 2
+MOST_NUMBERS = 2
 #: what is tried in place of arrays: integers for floats, real numbers for complex ones
 _OTHER = {"float64": "int64", "float32": "int64", "complex128": "float64"}
 #: where the text for float64 does not serve float32: `x * 1j` is of complex64 then
@@ -170,13 +171,14 @@ def forms_of_dtypes(
                 other = attempt(types)
                 if other is not None and other.plan.any_width:
                     found.append(converted(other))
-    most += MOST_BOOLS
-    for types in _bools(found):
-        if len(found) <= most and [str(t) for t in types] not in tried:
-            with _without_errors():
-                other = attempt(types)
-                if other is not None and other.plan.any_width:
-                    found.append(converted(other))
+    for more, further in ((MOST_BOOLS, _bools(found)), (MOST_NUMBERS, _numbers(first))):
+        most += more
+        for types in further:
+            if len(found) <= most and [str(t) for t in types] not in tried:
+                with _without_errors():
+                    other = attempt(types)
+                    if other is not None and other.plan.any_width:
+                        found.append(converted(other))
     apart = [one for one in forms if not any(one is other for other in known)]
     return [*apart, *sorted(found[1:], key=lambda one: [str(t) for t in one[0].types])]
 
@@ -235,6 +237,17 @@ def _bools(forms: Sequence[tuple[Made, Form]]) -> Iterator[Types]:
                 yield _with(first.types, {k: replace(t, dtype=DType("bool"))})
 
 
+def _numbers(first: Made) -> Iterator[Types]:
+    """Types with a number in place of an array that is stored into, beside others: `x += v` makes
+    an array of it, and changes no argument."""
+    arrays = [k for k, t in enumerate(first.types) if t.ndim is not None]
+    if is_elementwise(first.plan) and len(arrays) > 1:
+        written = overlaps(first.plan).written
+        for k in arrays:
+            if first.plan.parameters[k].name in written and first.types[k].dtype.kind == "f":
+                yield _with(first.types, {k: ParameterType(WEAK_FLOAT, None)})
+
+
 def _takes_bools(made: Made, form: Form, name: str, k: int) -> bool:
     """Whether a form takes or converts bools for an array."""
     known = form.conversions
@@ -270,6 +283,13 @@ def _lower(t: str) -> set[str]:
     name, bracket, rest = t.partition("[")
     if not bracket:
         return {"int64"} if name == "float64" else set()
+    if t in ("float64[:]", "float32[:]"):
+        return {"float64", *_lower_arrays(name, rest)}
+    return _lower_arrays(name, rest)
+
+
+def _lower_arrays(name: str, rest: str) -> set[str]:
+    """The arrays that are tried in place of one."""
     found = {f"{to[name]}[{rest}" for to in (_OTHER, _SINGLE) if name in to}
     bools = {f"boolean[{rest}"} if name in _OTHER else set()
     return found.union(bools, *map(_lower, found))

@@ -99,16 +99,20 @@ def fixed_shapes(program: ir.Program) -> bool:
     """Whether the arguments of an elementwise function must have one shape.
 
     The kernels see them broadcast to the common shape.  That is not the shape of what the
-    function makes of some of them only, or of an array that is as large as one of them.
+    function makes of some of them only, or of an array that is as large as one of them.  Where it
+    stores into an argument, the common shape is that one's, and so is that of what it makes of it.
     """
     if program.per_element:
         return False
     made = any(isinstance(s, ir.Alloc) for s in statements(program.body))
-    results = _results(program)
-    if program.strict and (program.sized or made or results):
+    results = [_arguments(program, name) for name in _results(program)]
+    if program.strict and (made or (program.stored and program.sized)):
         return True
+    if program.stored:
+        written = {s.buffer for s in statements(program.body) if isinstance(s, ir.Write)}
+        return not all(of & written for of in results)
     arrays = {p.name for p in program.parameters if p.ndim is not None}
-    return any(_arguments(program, name) != arrays for name in results)
+    return any(of != arrays for of in results)
 
 
 def own_shapes(program: ir.Program) -> dict[str, tuple[str, ...]]:

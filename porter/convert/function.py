@@ -214,6 +214,16 @@ class Converted:
             for s in self.siblings
         )
 
+    @property
+    def takes_integers(self) -> bool:
+        """Whether integers may be given for all arrays, of Python's of any size."""
+        if self._served_as_integers and any(self.plan.numbers.python):
+            return False
+        known, allowed = self.conversions, self._allowed()
+        converted = () if known.some or known.floats else known.names
+        whole = known.complexes if known.whole else ()
+        return all("int64" in allowed[n] or n in converted or n in whole for n in allowed)
+
     def _allowed(self) -> dict[str, list[str]]:
         """The dtypes that each array may have."""
         allowed = {name: [dtype] for name, dtype in self.own}
@@ -359,18 +369,24 @@ def convert_function(
         def convert(form: Made) -> tuple[Made, Converted]:
             return form, _converted(function, form, how, True)
 
-        host, none = None, dict[int, int]()
+        none = dict[int, int]()
         if given_types is None or len(given_types) > 1:
             refused: list[tuple[ParameterType, ...]] = []
             others = list(other_forms(function, made, given_types, attempt, refused))
             if given_types is None and len(others) + 1 < MOST_ASSUMED:
                 others += integer_form(function, made, converted.conversions,
                                        converted.siblings, scope, attempt)  # fmt: skip
-            host = host_form(function, [made, *others], given_types, scope, how.partial)
             none = dict(refused_arrays([m.types for m in (made, *others)], refused))
             forms += map(convert, others)
-        if how.siblings and target.tells_dtypes and decorator_signature(function) is None:
+        host = None
+        told = target.tells_dtypes and decorator_signature(function) is None
+        if how.siblings and told:
             forms = forms_of_dtypes(forms, attempt, convert)
+        if given_types is None or len(given_types) > 1 or told:
+            whole = any(form.takes_integers for _, form in forms) if told else None
+            host = host_form(
+                function, [m for m, _ in forms], given_types, scope, how.partial, whole
+            )
         converted = replace(converted, refused=none)
         converted = _with_forms(function, [(made, converted), *forms[1:]], how)
         return _called(function, replace(converted, host=host))

@@ -485,7 +485,9 @@ class Program:
     kept: tuple[Diagnostic, ...] = ()  # statements that should run on the device, but stay
     indexed: bool = False  # shapes or positions are used: the number of dimensions matters
     ranked: bool = False  # the number of dimensions is asked for
-    strict: bool = False  # arrays are stored into: shapes must match, not just broadcast
+    # arrays are stored into, or made like others: shapes must match, not just broadcast
+    strict: bool = False
+    stored: bool = False  # arrays are stored into
     shared_updates: bool = False  # arrays with two names are changed: numbers would not be
     per_element: bool = False  # all arrays are broadcast, and everything is about one element
     sized: frozenset[str] = frozenset()  # the sizes that the function asks for

@@ -298,6 +298,7 @@ def _finish(
         indexed="shape" in b.sizes.asked,
         ranked="rank" in b.sizes.asked,
         strict=b.sizes.strict_shapes,
+        stored=b.sizes.stored,
         no_alias=frozenset(b.aliases.no_alias),
         sized=frozenset(b.sizes.sized),
         shared_updates=b.out.shared_updates,

@@ -142,7 +142,7 @@ def test_every_form_computes_what_the_function_does(shell: Shell) -> None:
             "float64[:, :], Literal[int](1), boolean",
             "float64[:, :], Literal[int](-1), boolean",
         ],
-        "shifted": ["float64[:], float64[:]"],
+        "shifted": ["float64[:], float64[:]", "float64, omitted"],
     }
     done = subprocess.run(
         [sys.executable, "-c", CHILD], cwd=shell.folder, capture_output=True, text=True,
@@ -276,8 +276,10 @@ def test_what_is_accepted_is_said_in_words() -> None:
             "flag: a bool",
         ),
         "shifted": (
-            "x: array of any rank, float32 or float64; integers are converted",
-            "by: None or array of 1 dimension, float32 or float64; integers are converted",
+            "x: array of any rank, float32 or float64; integers are converted;"
+            " scalars alone: computed on the host",
+            "by: None or array of 1 dimension, float32 or float64; integers are converted;"
+            " scalars alone: computed on the host",
         ),
     }  # fmt: skip
     (one,) = SourceModule("def f(x, k):\n    return x * k\n", "a.py").functions
@@ -381,7 +383,7 @@ def test_a_flag_that_changes_the_dtype_of_a_result(shell: Shell) -> None:
     assert signatures == {
         "crossings": ("float64[:], omitted", ["float64[:], Literal[bool](True)"]),
         "unit": ("float64[:], boolean", ["float64[:, :], boolean"]),
-        "scaled": ("float64[:], boolean", []),
+        "scaled": ("float64[:], boolean", ["float64, boolean"]),
     }
     done = subprocess.run(
         [sys.executable, "-c", FLAGS_CHECK], cwd=shell.folder, capture_output=True, text=True,

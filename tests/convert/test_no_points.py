@@ -27,4 +27,5 @@ def test_arrays_of_no_dimensions(body: str, refused: bool) -> None:
     text = f"import numpy as np\n\ndef f(x):\n    {body}\n"
     (function,) = SourceModule(text, "f.py").functions
     made = convert_function(function, "float64[:]")
-    assert ("if not shape:" in "".join(made.text.parts)) is refused
+    text = "".join(part for one in made.texts for part in one.parts)
+    assert ("if not shape:" in text) is refused

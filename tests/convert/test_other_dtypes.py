@@ -119,6 +119,8 @@ for name in sys.argv[1:]:
             if len(shape) == 2:
                 args[0] = np.asfortranarray(args[0])
             wanted, found = (outcome(getattr(m, name), args + more) for m in (a, a_cuda))
+            if found[0] and found[0] == wanted[0]:
+                continue
             if found[0] in ("TypeError", "ValueError"):
                 refused.setdefault(name, []).append(" ".join(dtypes))
             elif found[0] or wanted[0]:
@@ -170,6 +172,9 @@ def test_results_are_numpys_for_all_dtypes(shell: Shell, names: tuple[str, ...])
     assert bad == []
     for name in names:
         gone = refused.get(name, [])
+        # bools are, where NumPy makes no narrow floats of them
+        if name in ("cleaned", "wrapped", "squared", "damped"):
+            assert "bool" not in gone, gone
         # integers of 64 bits are served, float32 and float64 are, and so are mixtures with them
         assert not {"int64", "float64", "int64 int64", "float64 float64"} & {*gone}, (name, gone)
         assert not {"float32", "float32 float32"} & {*gone}, (name, gone)
@@ -182,10 +187,11 @@ def test_results_are_numpys_for_all_dtypes(shell: Shell, names: tuple[str, ...])
     ("text", "found"),
     [
         ("def f(x):\n    return np.sin(x) * 2\n", ["float64[:]"]),  # converted
-        ("def f(x):\n    return np.maximum(x, 0)\n", ["float64[:]"]),  # the same text
+        ("def f(x):\n    return np.maximum(x, 0)\n", ["float64[:]", "boolean[:]"]),  # the same text
         ("def f(x):\n    return np.floor(x) * 0.5\n", ["float64[:]", "int64[:]"]),
         # one text for all widths, where the first one serves int64 alone
-        ("def f(x):\n    a = x * 2\n    return a + x * a\n", ["float64[:]", "int64[:]"]),
+        ("def f(x):\n    a = x * 2\n    return a + x * a\n",
+         ["float64[:]", "boolean[:]", "int64[:]"]),
         # not elementwise: kernels are long
         ("def f(x):\n    return np.floor(x) * 0.5 + x.max()\n", ["float64[:]"]),
         # complex64 of float32, and complex128 of the rest
@@ -211,7 +217,7 @@ def test_the_forms_of_a_header_are_those_that_are_found() -> None:
 
 
 def test_one_kernel_wraps_as_integers_of_each_width_do() -> None:
-    (_, whole) = converted("def f(x):\n    a = x * 2\n    return a + x * a\n").variants
+    (_, _, whole) = converted("def f(x):\n    a = x * 2\n    return a + x * a\n").variants
     (kernel, _) = whole.text.parts
     assert "a = I(x[i] * I(2))" in kernel and "I = x.dtype.type" in kernel
     assert {s.dtype for s in whole.siblings} == {"int8", "int16", "int32", "uint8"}
@@ -219,7 +225,7 @@ def test_one_kernel_wraps_as_integers_of_each_width_do() -> None:
 
 def test_pythons_numbers_beside_arrays_of_a_higher_kind_are_weak() -> None:
     made = converted("def f(a, b):\n    return a * np.conj(b)\n", "complex128[:], complex128[:]")
-    (text,) = made.text.parts
+    text = made.text.parts[-1]
     assert '_kind(b, "c") != "c"' in text and '_kind(a) != "c" and _kind(b) != "c"' in text
 
 

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
+
+import numpy as np
 import pytest
 
 from porter.convert.function import Converted, convert_function
 from porter.source.module import SourceModule
+from tests.corpus.check import compare
+from tests.corpus.simulator import install
+from tests.end_to_end.ranks import loaded
 
 XY = "float64[:], float64[:]"
 
 
+def source(body: str, parameters: str) -> str:
+    return f"import numpy as np\n\ndef f({parameters}):\n    {body}\n"
+
+
 def converted(body: str, signature: str, parameters: str) -> Converted:
-    text = f"import numpy as np\n\ndef f({parameters}):\n    {body}\n"
-    (function,) = SourceModule(text, "f.py").functions
+    (function,) = SourceModule(source(body, parameters), "f.py").functions
     return convert_function(function, signature)
 
 
@@ -41,3 +50,36 @@ def test_the_host_keeps_these_shapes() -> None:
     assert "shape = np.broadcast_shapes(x.shape, y.shape)" in text
     assert "shape_x = x.shape" in text and "own=shape_x" in text
     assert text.count("own=") == 1
+
+
+SHAPES = [(5,), (1,), (), (2, 5), (2, 1), (1, 5), (3, 2, 5), (0,)]
+
+
+@pytest.mark.parametrize(
+    ("body", "refused"),
+    [
+        # all arguments, and an array as large as one of them
+        ("return -np.ones_like(x) + (x - y) * y", 0),
+        ("return np.where(x > 0, np.full_like(y, 3.0), y) * x", 0),
+        # what is made of the array that is stored into
+        ("x += y\n    return x * 2.0", 0),
+        ("z = x * 2.0\n    x += y\n    return z, x", 0),
+        # an array as large as one that the result is not computed from, and one of each
+        ("return np.zeros_like(x) + y", 1),
+        ("return np.zeros_like(x), x + y", 1),
+        ("x += y\n    return x * 2.0, y * 2.0", 1),
+    ],
+)
+def test_shapes_that_broadcast(body: str, refused: int) -> None:
+    install()
+    scope: dict[str, object] = {}
+    exec(source(body, "x, y"), scope)
+    function = loaded(converted(body, XY, "x, y"))
+    random = np.random.default_rng(0)
+    strict = 0
+    for shapes in itertools.product(SHAPES, repeat=2):
+        x, y = (np.asarray(random.normal(size=s)) for s in shapes)
+        found = compare(scope["f"], function, (x, y))
+        strict += found.startswith("raises ValueError: operands could not be broadcast")
+        assert not found or found.startswith("raises ValueError: operands"), (shapes, found)
+    assert bool(strict) == bool(refused)

@@ -119,7 +119,6 @@ def test_results_and_refusals_are_those_of_the_original(shell: Shell) -> None:
     refused = {
         name: [own for original, own in pairs if own != original] for name, pairs in found.items()
     }
-    assert refused.pop("either")[0].startswith("ValueError: v has 0 dimensions")
     assert refused.pop("counted") == ["TypeError: k would be changed: pass k.item()"]
     assert refused.pop("rooted") == [
         "TypeError: t is int8, of which NumPy computes narrow floats: pass int(t)"

@@ -100,7 +100,7 @@ def test_the_types_of_results_are_the_originals(shell: Shell) -> None:
     assert int(done.stdout) > 60
     text = (shell.folder / "a_cuda.py").read_text()
     # only where it matters
-    assert text.count("plain = _plain(") == 8  # `counted` has a form for integers, too
+    assert text.count("plain = _plain(") == 9  # `counted` has forms for integers and bools, too
 
 
 STRONG = """import numpy as np

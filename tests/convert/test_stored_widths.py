@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
+from tests.corpus.check import compare
+from tests.corpus.simulator import install
+from tests.end_to_end.ranks import loaded
 from tests.convert.test_promotion import XY, converted
 from tests.support.shell import Shell
 
@@ -107,7 +112,8 @@ def test_what_is_stored_is_cast_as_numpy_casts_it(shell: Shell) -> None:
 def test_which_functions_cast(body: str, mixed: bool) -> None:
     made = converted(body, XY)
     assert [sorted(g) for g in made.conversions.mixed] == ([["x", "y"]] if mixed else [])
-    assert ('stored="x"' in "".join(made.text.parts)) is mixed
+    text = "".join(part for one in made.texts for part in one.parts)
+    assert ('stored="x"' in text) is mixed
 
 
 @pytest.mark.parametrize(
@@ -137,3 +143,39 @@ def test_the_source_itself_stores_into_what_it_is_given(shell: Shell) -> None:
     assert shell.convert("a.py", "--target", "cupy", "--no-verify") == 0, shell.out
     text = (shell.folder / "a_cupy.py").read_text()
     assert "converts" not in text.partition("import")[0] and "stored=" not in text
+
+
+#: arrays, NumPy's numbers and Python's
+VALUES = [
+    *(np.arange(1, 6).astype(d) for d in ("f8", "f4", "i8", "i1", "?")),
+    *(np.asarray(2).astype(d) for d in ("f8", "f4", "i8")),
+    *(np.dtype(d).type(3) for d in ("f8", "f4", "i8", "i1")),
+    np.arange(4.0).reshape(4, 1), np.ones(1), np.zeros(0), 2, 2.5, True, 0.0,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("body", "forms"),
+    [
+        ("x += y\n    return x", ["float64, float64[:]"]),
+        ("y += 0.5 * x\n    x += y\n    return x * y", ["float64, float64[:]"]),
+        # a number takes the dtype of the array that is stored into
+        ("x *= 2.0\n    return x + y", ["float64, float64[:]"]),
+        # a number has no elements
+        ("x[:] = x * y\n    return x", []),
+    ],
+)
+def test_numbers_in_place_of_what_is_stored_into(body: str, forms: list[str]) -> None:
+    install()
+    made = converted(body, XY)
+    assert {*forms} <= {v.signature for v in made.variants}
+    assert forms or all("float64, " not in v.signature for v in made.variants)
+    scope: dict[str, object] = {"np": np}
+    exec(f"def f(x, y):\n    {body}\n", scope)
+    function, taken = loaded(made), 0
+    for arguments in itertools.product(VALUES, repeat=2):
+        found = compare(scope["f"], function, arguments)
+        taken += not found
+        assert not found or found.startswith(("raises TypeError", "raises ValueError")), (
+            arguments, found)  # fmt: skip
+    assert taken > 150

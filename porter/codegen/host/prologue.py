@@ -87,14 +87,24 @@ class Prologue(Pipeline):
         self._python_numbers()
         # beside arrays of floats, a count stays an integer
         floats = [p for p in self.arrays if p.dtype.kind not in "iu"] or self.arrays
-        # one that is stored into is no number
-        floats = [p for p in floats if p.name not in self.overlap.written]
+        # one that is stored into is no number; where there are results, numbers take its dtype
+        written = self.overlap.written
+        if not self._makes_results():
+            floats = [p for p in floats if p.name not in written]
         every = [p.name for p in floats]
         # a number takes the dtype of those that it meets, if one of them is an array
         for loose in (*self._alike(floats), every) if self.elementwise and len(every) > 1 else ():
+            if set(loose) <= written:
+                continue
             self._needs("_weak")
-            both = ", ".join(loose)
-            self.emit(f"{both} = _weak({both}{self._strong_among(loose)})")
+            both = ", ".join("_" if n in written else n for n in loose)
+            self.emit(f"{both} = _weak({', '.join(loose)}{self._strong_among(loose)})")
+
+    def _makes_results(self) -> bool:
+        """Whether some result is no argument."""
+        returns = (i for i in items_of(self.plan.items) if isinstance(i, ir.Return))
+        values = [v for i in returns for v in i.values if isinstance(v, str)]
+        return any(not self.plan.buffers[v].parameter for v in values)
 
     def _alike(self, parameters: Sequence[ir.Parameter]) -> list[list[str]]:
         """The arrays that have one dtype, where there are several of it but not all."""

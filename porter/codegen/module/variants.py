@@ -19,7 +19,7 @@ from porter.target.base import Target
 from porter.target.registry import CUDA
 
 #: kinds of arrays that forms tell apart, the lowest first; `s` are floats of float32 alone
-_KINDS = "isfc"
+_KINDS = "bisfc"
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,8 @@ class _Case:
     """What a variant takes for a parameter: `what` is value, array, number, integer or tuple.
 
     An array has exactly `rank` dimensions, or `least` of them or more; a tuple has `rank` items.
-    Arrays are of integers (`bools` among them or not), floats or complex numbers, as `kind` says;
+    Arrays are of bools, integers (`bools` among them or not), floats or complex numbers, as `kind`
+    says;
     `beside` others of a higher kind, a number of Python's in place of one counts as that.
     """
 
@@ -78,6 +79,8 @@ class _Case:
             tests.append(f'np.asarray({name}).dtype.kind in "biu"')
         kinds = {o.kind for o in others if o.what == "array"}
         kind = f'_kind({name}, "{self.beside}")' if self.beside else f"_kind({name})"
+        if self.what == "array" and self.kind == "b" and len(kinds) > 1:
+            tests.append(f'{kind} == "b"')
         if self.what == "array" and self.kind == "i" and len(kinds) > 1:
             tests.append(f'{kind} in "{"b" * self.bools}iu"')
         if self.what == "array" and self.kind == "f" and "c" in kinds:
@@ -186,7 +189,7 @@ def _case(v: Variant, k: int) -> _Case:
     if p.ndim is None:
         return _Case("integer" if p.dtype.kind in "iu" else "number", rank=0)
     least = least_ranks(v.plan)[k]
-    kind = {"u": "i", "b": "f"}.get(p.dtype.kind, p.dtype.kind)
+    kind = "i" if p.dtype.kind == "u" else p.dtype.kind
     dtypes = v.dtypes.get(p.name, ())
     kind = "s" if "float32" in dtypes and "float64" not in dtypes else kind
     return _Case("array", rank=p.ndim if least is None else None, least=least, kind=kind,

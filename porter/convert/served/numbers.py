@@ -92,11 +92,13 @@ def _served(
         kept = _kept(strong, points, arrays)
         # Python's number has results of its own where arrays stand beside it
         own = [of for of in planned.own_shapes.values() if len(of) < len(planned.arrays)]
-        alone = tuple(dict.fromkeys(n for of in own for n in of))
+        # and `np.ones_like(2.0)` is a float64 of NumPy's
+        like = arrays.strict and arrays.sized and len(planned.arrays) > 1
+        alone = tuple(planned.arrays if like else dict.fromkeys(n for of in own for n in of))
         numbers = replace(numbers, kept=kept, alone=alone)
         return replace(planned, numbers=numbers, no_points=no_points)
     if any(t.ndim == 0 for t in types) or (planned.leading and planned.leading.kept):
-        taken = set(_taken_as_numbers(planned))
+        taken = set(taken_as_numbers(planned))
         each = list(zip(planned.parameters, types, strict=True))
         strong = _built(function, [_strong(t) if p.name in taken else t for p, t in each], scope)
         points = _built(function, [_of_point(t) if p.name in taken else t for p, t in each], scope)
@@ -189,7 +191,7 @@ def _numbers(
     function: FunctionSource, types: Sequence[ParameterType], scope: Globals, planned: Plan
 ) -> tuple[ForNumbers, ir.Program | None]:
     """What numbers give, and the program for them if there is one."""
-    taken = set(_taken_as_numbers(planned))
+    taken = set(taken_as_numbers(planned))
     parameters = planned.parameters
     chosen = [t for p, t in zip(parameters, types, strict=True) if p.name in taken]
     if all(p.ndim is None for p in parameters) and any(p.scalars for p in parameters):
@@ -263,7 +265,7 @@ def _dtype(
     return (wide if dtype.weak or dtype.var not in (None, *others) else dtype).name
 
 
-def _taken_as_numbers(planned: Plan) -> Iterator[str]:
+def taken_as_numbers(planned: Plan) -> Iterator[str]:
     """The arrays in whose place a number may be given."""
     leading = planned.leading
     for p in planned.parameters:

@@ -1,7 +1,9 @@
 """Calls without an array, which no kernel serves: the user's function computes them on the host.
 
 A function is for such calls where one is shown, or where it converts for numbers in place of its
-arrays.  NumPy is the truth and the fastest way for a single number.
+arrays.  Kernels that serve numbers do not serve all of them: Python divides by zero with an error,
+`x *= 2` changes no number, and NumPy's functions make narrow floats of narrow integers.  NumPy is
+the truth and the fastest way for a single number.
 """
 
 from __future__ import annotations
@@ -12,8 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 import libcst as cst
 import libcst.matchers as m
 
+from porter import ir
 from porter.codegen.module.host_form import HostForm
-from porter.convert.served.numbers import lengths_of
+from porter.convert.served.numbers import lengths_of, taken_as_numbers
 from porter.convert.served.variants import Made
 from porter.diagnostics import Refusal
 from porter.dtypes.dtype import WEAK_FLOAT
@@ -28,31 +31,51 @@ from porter.inference.types import (
     tuple_of,
 )
 from porter.inference.usage import usage_of
+from porter.ir.effects import expressions
+from porter.ir.walk import statements, walk
 from porter.lowering.arguments import array_arguments
 from porter.lowering.program import build
 from porter.lowering.whole import whole
 from porter.resolve.attributes import parameters_of
 from porter.resolve.globals import Globals
 from porter.schedule.nodes import Plan
+from porter.schedule.overlap import overlaps
 from porter.source.module import FunctionSource
 from porter.support.names import NameSupply
 from porter.support.reserved import given
 
 #: how many items a list has in verification, where the function does not ask for a number
 ITEMS = 3
+#: what Python's own numbers raise an error for, and arrays do not
+_RAISING = {"truediv", "floordiv", "mod", "pow", "lshift", "rshift"}
+#: attributes of arrays and of NumPy's numbers that Python's have not
+_OF_ARRAYS = {
+    "T", "all", "any", "argmax", "argmin", "astype", "byteswap", "clip", "copy", "cumprod",
+    "cumsum", "dot", "dtype", "fill", "flat", "flatten", "item", "itemsize", "max", "mean", "min",
+    "nbytes", "ndim", "prod", "ravel", "repeat", "reshape", "round", "shape", "size", "squeeze",
+    "std", "strides", "sum", "swapaxes", "take", "tolist", "trace", "transpose", "var", "view",
+}  # fmt: skip
+#: how many functions deep a function is searched
+_DEPTH = 3
 Types = tuple[ParameterType, ...]
 
 
 def host_form(
     function: FunctionSource, forms: Sequence[Made], signatures: Sequence[str] | None,
-    scope: Globals, partial: bool,
+    scope: Globals, partial: bool, takes_integers: bool | None,
 ) -> HostForm | None:  # fmt: skip
-    """The function for numbers alone; None where its kernels serve them, or where it has none."""
+    """The function for numbers alone; None where its kernels serve them, or where it has none.
+
+    `takes_integers` says whether some form takes integers for all arrays; None where nothing but
+    types that are asked for or shown matters.
+    """
 
     def converts(types: Types) -> bool:
-        return _converts(function, types, scope, partial)
+        return _program(function, types, scope, partial) is not None
 
     types = next(_wanted(function, forms, signatures, scope, converts), None)
+    if types is None and takes_integers is not None:
+        types = _for_others(function, forms, scope, takes_integers)
     if types is None:
         return None
     name = f"_{given(function.node.name.value).lstrip('_')}_host"
@@ -93,6 +116,62 @@ def _wanted(
     if not _served(forms, numbers) and _may_be_numbers(function, scope, first.plan):
         if converts(numbers):
             yield numbers
+
+
+def _for_others(
+    function: FunctionSource, forms: Sequence[Made], scope: Globals, takes_integers: bool
+) -> Types | None:
+    """Numbers in place of all arrays, if kernels take them and not all of them as NumPy does."""
+    first, plan = forms[0], forms[0].plan
+    arrays = {p.name for p in plan.parameters if p.ndim is not None}
+    if not arrays or plan.per_element or plan.states or not arrays <= {*taken_as_numbers(plan)}:
+        return None
+    unlike = overlaps(plan).written & arrays or any(
+        f.plan.no_points or f.plan.numbers.unlike for f in forms
+    )
+    if takes_integers and not (unlike or _asks_arrays(function, scope)):
+        numbers = [t if t.ndim is None else ParameterType(WEAK[t.dtype.kind], None)
+                   for t in first.types]  # fmt: skip
+        program = _program(function, numbers, scope, False)
+        if program is not None and not _may_raise(program):
+            return None
+    return tuple(t if t.ndim is None else ParameterType(WEAK_FLOAT, None) for t in first.types)
+
+
+def _asks_arrays(function: FunctionSource, scope: Globals) -> bool:
+    """Whether the function, or one that it calls, asks for what Python's numbers do not have."""
+    found = (m.findall(node.body, m.Attribute()) for node in bodies(function.node, scope))
+    return any(
+        isinstance(a, cst.Attribute) and a.attr.value in _OF_ARRAYS
+        and not (isinstance(a.value, cst.Name) and a.value.value in scope.imports)
+        for each in found for a in each
+    )  # fmt: skip
+
+
+def bodies(node: cst.FunctionDef, scope: Globals) -> Iterator[cst.FunctionDef]:
+    """A function and those of its file that it calls, some calls deep."""
+    done = {node.name.value}
+    level = [node]
+    for _ in range(_DEPTH):
+        yield from level
+        names = [
+            call.func.value
+            for one in level for call in m.findall(one.body, m.Call(func=m.Name()))
+            if isinstance(call, cst.Call) and isinstance(call.func, cst.Name)
+        ]  # fmt: skip
+        level = [scope.functions[n] for n in dict.fromkeys(names)
+                 if n in scope.functions and n not in done]  # fmt: skip
+        done |= {*names}
+
+
+def _may_raise(program: ir.Program) -> bool:
+    """Whether Python computes something of its own numbers that may raise an error."""
+    found = (x for s in statements(program.body) for e in expressions(s) for x in walk(e))
+    return any(
+        isinstance(x, ir.Op) and x.op in _RAISING and x.dtype.weak
+        and (x.op == "pow" or not isinstance(x.args[1], ir.Const))
+        for x in found
+    )  # fmt: skip
 
 
 def _may_be_numbers(function: FunctionSource, scope: Globals, planned: Plan) -> bool:
@@ -171,14 +250,15 @@ def _number(value: bool | int | float) -> ParameterType:
     return ParameterType(WEAK["i" if isinstance(value, int) else "f"], None)
 
 
-def _converts(function: FunctionSource, types: Types, scope: Globals, partial: bool) -> bool:
-    """Whether the function makes sense for these types: there is a program for them."""
+def _program(
+    function: FunctionSource, types: Sequence[ParameterType], scope: Globals, partial: bool
+) -> ir.Program | None:
+    """The program for these types; None where there is none: the function makes no sense then."""
     try:
-        build(function, types, scope, partial, grow=False)
+        return build(function, types, scope, partial, grow=False)
     except (Refusal, RecursionError):
-        return False
+        return None
     except Exception:
         if os.environ.get("PORTER_DEBUG"):
             raise
-        return False  # an error of porter's own: the function does without
-    return True
+        return None  # an error of porter's own: the function does without

@@ -18,10 +18,12 @@ from typing import Protocol, TypeVar
 import libcst as cst
 import libcst.matchers as m
 
+from porter.convert.served.numbers_alone import bodies
+from porter.convert.served.promotion import narrow_of
 from porter.convert.served.siblings import Sibling
 from porter.convert.served.variants import MOST_ASSUMED, Made
 from porter.dtypes.conversions import Conversions
-from porter.dtypes.dtype import KINDS, WEAK_INT, DType
+from porter.dtypes.dtype import KINDS, WEAK_FLOAT, WEAK_INT, DType
 from porter.inference.docstrings import documented
 from porter.inference.known import calls_of
 from porter.inference.signature import decorator_signature, hint_of
@@ -43,14 +45,14 @@ _ASKS = m.Attribute(
     value=m.Attribute(attr=m.Name("dtype")), attr=m.Name("kind") | m.Name("char")
 ) | m.Call(func=m.Attribute(attr=m.Name("issubdtype")))
 _LIMITS = m.Call(func=m.Attribute(attr=m.Name("iinfo")))
-#: forms for other dtypes beside a first one
+#: forms for other dtypes beside a first one, and further ones for bools, and for numbers
 MOST = 3
+MOST_BOOLS = 2
+MOST_NUMBERS = 2
 #: what is tried in place of arrays: integers for floats, real numbers for complex ones
 _OTHER = {"float64": "int64", "float32": "int64", "complex128": "float64"}
 #: where the text for float64 does not serve float32: `x * 1j` is of complex64 then
 _SINGLE = {"float64": "float32"}
-#: how many functions deep a function is searched
-_DEPTH = 3
 
 
 def integer_form(
@@ -117,21 +119,9 @@ def _passed(function: FunctionSource, names: Sequence[str]) -> Iterator[dict[int
 def _asked(node: cst.FunctionDef, scope: Globals) -> str:
     """The integers for which a function has a branch of its own: those of images where it asks
     for the limits of their dtype; '' where it asks for none."""
-    done: set[str] = set()
-    asks = limits = False
-    level = [node]
-    for _ in range(_DEPTH):
-        called: list[cst.FunctionDef] = []
-        for one in level:
-            asks |= bool(m.findall(one.body, _ASKS))
-            limits |= bool(m.findall(one.body, _LIMITS))
-            for call in m.findall(one.body, m.Call(func=m.Name())):
-                assert isinstance(call, cst.Call) and isinstance(call.func, cst.Name)
-                name = call.func.value
-                if name in scope.functions and name not in done:
-                    done.add(name)
-                    called.append(scope.functions[name])
-        level = called
+    found = list(bodies(node, scope))
+    asks = any(m.findall(one.body, _ASKS) for one in found)
+    limits = any(m.findall(one.body, _LIMITS) for one in found)
     return ("uint8" if limits else "int64") if asks else ""
 
 
@@ -181,6 +171,14 @@ def forms_of_dtypes(
                 other = attempt(types)
                 if other is not None and other.plan.any_width:
                     found.append(converted(other))
+    for more, further in ((MOST_BOOLS, _bools(found)), (MOST_NUMBERS, _numbers(first))):
+        most += more
+        for types in further:
+            if len(found) <= most and [str(t) for t in types] not in tried:
+                with _without_errors():
+                    other = attempt(types)
+                    if other is not None and other.plan.any_width:
+                        found.append(converted(other))
     apart = [one for one in forms if not any(one is other for other in known)]
     return [*apart, *sorted(found[1:], key=lambda one: [str(t) for t in one[0].types])]
 
@@ -229,6 +227,37 @@ def _further_types(
         yield _as_other(form.types, floats, _SINGLE)
 
 
+def _bools(forms: Sequence[tuple[Made, Form]]) -> Iterator[Types]:
+    """The types of the first form with bools for an array for which no form takes them."""
+    first = forms[0][0]
+    if is_elementwise(first.plan):
+        for k, (p, t) in enumerate(zip(first.plan.parameters, first.types, strict=True)):
+            loose = t.ndim is not None and t.dtype.kind in "fc"
+            if loose and not any(_takes_bools(made, form, p.name, k) for made, form in forms):
+                yield _with(first.types, {k: replace(t, dtype=DType("bool"))})
+
+
+def _numbers(first: Made) -> Iterator[Types]:
+    """Types with a number in place of an array that is stored into, beside others: `x += v` makes
+    an array of it, and changes no argument."""
+    arrays = [k for k, t in enumerate(first.types) if t.ndim is not None]
+    if is_elementwise(first.plan) and len(arrays) > 1:
+        written = overlaps(first.plan).written
+        for k in arrays:
+            if first.plan.parameters[k].name in written and first.types[k].dtype.kind == "f":
+                yield _with(first.types, {k: ParameterType(WEAK_FLOAT, None)})
+
+
+def _takes_bools(made: Made, form: Form, name: str, k: int) -> bool:
+    """Whether a form takes or converts bools for an array."""
+    known = form.conversions
+    kinds = [kinds for n, kinds in known.lone if n == name]
+    kinds += [narrow_of(known.integers)] if name in known.names else []
+    kinds += [narrow_of(known.whole)] if name in known.complexes and known.whole else []
+    also = any(name in s.names and s.dtype == "bool" for s in form.siblings)
+    return also or made.types[k].dtype.kind == "b" or any("b" in k for k in kinds)
+
+
 def _is_single(t: ParameterType) -> bool:
     return t.ndim is not None and t.dtype.name in _SINGLE.values()
 
@@ -254,8 +283,16 @@ def _lower(t: str) -> set[str]:
     name, bracket, rest = t.partition("[")
     if not bracket:
         return {"int64"} if name == "float64" else set()
+    if t in ("float64[:]", "float32[:]"):
+        return {"float64", *_lower_arrays(name, rest)}
+    return _lower_arrays(name, rest)
+
+
+def _lower_arrays(name: str, rest: str) -> set[str]:
+    """The arrays that are tried in place of one."""
     found = {f"{to[name]}[{rest}" for to in (_OTHER, _SINGLE) if name in to}
-    return found.union(*map(_lower, found))
+    bools = {f"boolean[{rest}"} if name in _OTHER else set()
+    return found.union(bools, *map(_lower, found))
 
 
 def spelled(made: Made | None, first: Made) -> Made | None:

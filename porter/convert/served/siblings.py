@@ -50,7 +50,8 @@ def siblings_of(
     for group in groups_of(function, types, planned):
         members = [names.index(n) for n in group]
         own = types[members[0]].dtype
-        if again is None or planned.buffers[names[members[0]]].dtype.var is None:
+        fixed = planned.buffers[names[members[0]]].dtype.var is None and not planned.any_width
+        if again is None or fixed:
             continue
         tried = (*SIBLINGS[own.kind], *kinds.get(group, ()))
         for other in tried:

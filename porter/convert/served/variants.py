@@ -211,7 +211,8 @@ def _key(t: ParameterType) -> object:
 
 def _kind(t: ParameterType) -> str:
     """What an array is of, whatever its width."""
-    return {"i": "integers", "u": "integers", "c": "complex"}.get(t.dtype.kind, "floats")
+    kinds = {"b": "bools", "i": "integers", "u": "integers", "c": "complex"}
+    return kinds.get(t.dtype.kind, "floats")
 
 
 def _kind_name(t: ParameterType) -> str:

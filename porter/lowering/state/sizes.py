@@ -38,6 +38,7 @@ class KnownSizes(Part):
     asked: set[str] = field(default_factory=set)  # "shape", "rank": what the function reads
     sized: set[str] = field(default_factory=set)
     strict_shapes: bool = False
+    stored: bool = False  # and not only arrays made like others are why
 
     def tell(self, array: Array) -> None:
         """The function learns the shape of an array, and with it those of what it is made of."""

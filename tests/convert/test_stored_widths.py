@@ -10,10 +10,10 @@ import sys
 import numpy as np
 import pytest
 
+from tests.convert.test_promotion import XY, converted
 from tests.corpus.check import compare
 from tests.corpus.simulator import install
 from tests.end_to_end.ranks import loaded
-from tests.convert.test_promotion import XY, converted
 from tests.support.shell import Shell
 
 SOURCE = """def step(w, g, v, rate):

@@ -158,7 +158,7 @@ VALUES = [
     ("body", "forms"),
     [
         ("x += y\n    return x", ["float64, float64[:]"]),
-        ("y += 0.5 * x\n    x += y\n    return x * y", ["float64, float64[:]"]),
+        ("y += 0.5 * x\n    x += y\n    return x * y", []),
         # a number takes the dtype of the array that is stored into
         ("x *= 2.0\n    return x + y", ["float64, float64[:]"]),
         # a number has no elements

@@ -8,9 +8,9 @@
 # porter: converts normal_cdf: d: signed integers, and unsigned ones of 8 and 16 bits whose largest value n keeps n within the dtype and within 2**53 become float64 (a pass over the array)
 # porter: verified normal_cdf: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
 # porter: function black_scholes(float64[:], float64[:], float64[:], float64, float64)
-# porter: accepts black_scholes: price: array of any rank, float32 or float64; integers are converted
-# porter: accepts black_scholes: strike: array of any rank, float32 or float64; integers are converted
-# porter: accepts black_scholes: years: array of any rank, float32 or float64; integers are converted
+# porter: accepts black_scholes: price: array of any rank, float32 or float64; integers are converted; scalars alone: computed on the host
+# porter: accepts black_scholes: strike: array of any rank, float32 or float64; integers are converted; scalars alone: computed on the host
+# porter: accepts black_scholes: years: array of any rank, float32 or float64; integers are converted; scalars alone: computed on the host
 # porter: accepts black_scholes: rate: a number
 # porter: accepts black_scholes: volatility: a number
 # porter: also black_scholes(float32[:], float32[:], float32[:], float64, float64)
@@ -21,8 +21,10 @@
 # porter: converts black_scholes: price, strike, years: integers of 32 and 64 bits beside numbers that are floats become float64 (a pass over the array)
 # porter: converts black_scholes: price, strike: int8, int16, uint8, uint16 and bool beside float64 alone become float64 (a pass over the array)
 # porter: converts black_scholes: price, strike, years: float32 beside float64 become float64 (a pass over each float32)
-# porter: verified black_scholes: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:982d7dd78ef74a87cdcbb12810caf7f441b701149dc49bdd5d9489817f0cfdda
+# porter: form black_scholes(float64, float64, float64, float64, float64)
+# porter: shapes black_scholes: price[] strike[] years[] rate[] volatility[]
+# porter: verified black_scholes: simulator 48 cases; ptx sm_75 sm_80 sm_90 16 cases
+# porter: output sha256:537ebcf35fe9f618df8c589a2f37cf609d6db39a429d8e8dde4643915ddce3c8
 
 """CUDA kernels for the NumPy functions of black_scholes.py."""
 
@@ -157,8 +159,33 @@ def black_scholes_kernel(price, strike, years, volatility, factor, factor2, call
         )
 
 
+def _black_scholes_host(
+    price, strike, years, rate, volatility):
+    def normal_cdf(d):
+        k = 1.0 / (1.0 + 0.2316419 * np.abs(d))
+        tail = k * (
+            0.319381530 + k * (
+                -0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429))
+            )
+        )
+        tail = RSQRT_2PI * np.exp(-0.5 * d * d) * tail
+        return np.where(d > 0, 1.0 - tail, tail)
+    spread = volatility * np.sqrt(years)
+    d1 = (np.log(price / strike) + (rate + 0.5 * volatility**2) * years) / spread
+    d2 = d1 - spread
+
+    # what the strike, paid at the end, is worth today
+    discounted = strike * np.exp(-rate * years)
+    call = price * normal_cdf(d1) - discounted * normal_cdf(d2)
+    put = discounted * normal_cdf(-d2) - price * normal_cdf(-d1)
+    return call, put
+
+
 def black_scholes(price, strike, years, rate=0.02, volatility=0.30, *, stream=None):
     """Return the values of the call and of the put option."""
+    # scalars: computed on the host
+    if _scalars(price, strike, years, rate, volatility):
+        return _black_scholes_host(price, strike, years, rate, volatility)
     price, strike, years = _weak(
         price, strike, years, strong=[(years,), (price, strike)]
     )
@@ -206,6 +233,12 @@ def black_scholes(price, strike, years, rate=0.02, volatility=0.30, *, stream=No
 def _on_device(array):
     """Whether an array is on the device: a Numba device array, or CuPy's, JAX's, PyTorch's."""
     return hasattr(array, "copy_to_host") or hasattr(array, "__cuda_array_interface__")
+
+
+def _scalars(*values):
+    """Whether a call passes no array and no list: numbers, texts and None."""
+    plain = (bool, int, float, complex, str, type(None), np.generic)
+    return all(isinstance(v, plain) or (type(v) is np.ndarray and not v.ndim) for v in values)
 
 
 def _command():

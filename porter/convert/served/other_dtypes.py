@@ -228,11 +228,14 @@ def _further_types(
 
 
 def _bools(forms: Sequence[tuple[Made, Form]]) -> Iterator[Types]:
-    """The types of the first form with bools for an array for which no form takes them."""
+    """The types of the first form with bools for an array of which some form takes integers, and no
+    form bools: where integers become floats, a form for bools would be read by all and called by
+    nobody."""
     first = forms[0][0]
     if is_elementwise(first.plan):
         for k, (p, t) in enumerate(zip(first.plan.parameters, first.types, strict=True)):
-            loose = t.ndim is not None and t.dtype.kind in "fc"
+            whole = any(_takes_integers(made, form, p.name, k) for made, form in forms)
+            loose = t.ndim is not None and t.dtype.kind in "fc" and whole
             if loose and not any(_takes_bools(made, form, p.name, k) for made, form in forms):
                 yield _with(first.types, {k: replace(t, dtype=DType("bool"))})
 
@@ -246,6 +249,12 @@ def _numbers(first: Made) -> Iterator[Types]:
         for k in arrays:
             if first.plan.parameters[k].name in written and first.types[k].dtype.kind == "f":
                 yield _with(first.types, {k: ParameterType(WEAK_FLOAT, None)})
+
+
+def _takes_integers(made: Made, form: Form, name: str, k: int) -> bool:
+    """Whether a form has kernels that take integers for an array as they are."""
+    also = any(name in s.names and s.dtype == "int64" for s in form.siblings)
+    return also or made.types[k].dtype.kind in "iu"
 
 
 def _takes_bools(made: Made, form: Form, name: str, k: int) -> bool:

@@ -9,9 +9,9 @@
 # porter: converts normal_cdf: d: signed integers, and unsigned ones of 8 and 16 bits whose largest value n keeps n within the dtype and within 2**53 become float64 (a pass over the array)
 # porter: verified normal_cdf: cpu 24 cases
 # porter: function black_scholes(float64[:], float64[:], float64[:], float64, float64)
-# porter: accepts black_scholes: price: array of any rank, float32 or float64; integers are converted
-# porter: accepts black_scholes: strike: array of any rank, float32 or float64; integers are converted
-# porter: accepts black_scholes: years: array of any rank, float32 or float64; integers are converted
+# porter: accepts black_scholes: price: array of any rank, float32 or float64; integers are converted; scalars alone: computed on the host
+# porter: accepts black_scholes: strike: array of any rank, float32 or float64; integers are converted; scalars alone: computed on the host
+# porter: accepts black_scholes: years: array of any rank, float32 or float64; integers are converted; scalars alone: computed on the host
 # porter: accepts black_scholes: rate: a number
 # porter: accepts black_scholes: volatility: a number
 # porter: also black_scholes(float32[:], float32[:], float32[:], float64, float64)
@@ -22,8 +22,10 @@
 # porter: converts black_scholes: price, strike, years: integers of 32 and 64 bits beside numbers that are floats become float64 (a pass over the array)
 # porter: converts black_scholes: price, strike: int8, int16, uint8, uint16 and bool beside float64 alone become float64 (a pass over the array)
 # porter: converts black_scholes: price, strike, years: float32 beside float64 become float64 (a pass over each float32)
-# porter: verified black_scholes: cpu 24 cases
-# porter: output sha256:532bd335ab100d2d0a962527919d031028a911b1c27c9cbd2b6d6eacd5c5c256
+# porter: form black_scholes(float64, float64, float64, float64, float64)
+# porter: shapes black_scholes: price[] strike[] years[] rate[] volatility[]
+# porter: verified black_scholes: cpu 48 cases
+# porter: output sha256:8d0d6fb4d4d61b7e05efb63cd7aa416410d893762e9aa2b3cf159e10db57f467
 
 """Compiled loops for the NumPy functions of black_scholes.py."""
 
@@ -203,8 +205,33 @@ def black_scholes_loops(price, strike, years, volatility, factor, factor2, call,
         )
 
 
+def _black_scholes_host(
+    price, strike, years, rate, volatility):
+    def normal_cdf(d):
+        k = 1.0 / (1.0 + 0.2316419 * np.abs(d))
+        tail = k * (
+            0.319381530 + k * (
+                -0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429))
+            )
+        )
+        tail = RSQRT_2PI * np.exp(-0.5 * d * d) * tail
+        return np.where(d > 0, 1.0 - tail, tail)
+    spread = volatility * np.sqrt(years)
+    d1 = (np.log(price / strike) + (rate + 0.5 * volatility**2) * years) / spread
+    d2 = d1 - spread
+
+    # what the strike, paid at the end, is worth today
+    discounted = strike * np.exp(-rate * years)
+    call = price * normal_cdf(d1) - discounted * normal_cdf(d2)
+    put = discounted * normal_cdf(-d2) - price * normal_cdf(-d1)
+    return call, put
+
+
 def black_scholes(price, strike, years, rate=0.02, volatility=0.30):
     """Return the values of the call and of the put option."""
+    # scalars: computed on the host
+    if _scalars(price, strike, years, rate, volatility):
+        return _black_scholes_host(price, strike, years, rate, volatility)
     price, strike, years = _weak(
         price, strike, years, strong=[(years,), (price, strike)]
     )
@@ -242,6 +269,12 @@ def black_scholes(price, strike, years, rate=0.02, volatility=0.30):
         put,
     )
     return _result(call, shape), _result(put, shape)
+
+
+def _scalars(*values):
+    """Whether a call passes no array and no list: numbers, texts and None."""
+    plain = (bool, int, float, complex, str, type(None), np.generic)
+    return all(isinstance(v, plain) or (type(v) is np.ndarray and not v.ndim) for v in values)
 
 
 def _command():

@@ -2,15 +2,17 @@
 # porter: source ../../../examples/gaussian.py sha256:bc4acc8b67116aef02bdf393cb4e86321a56cb11ae41ad995872cd5ae8f9fb81
 # porter: target loops
 # porter: function gaussian_pdf(float64[:], float64, float64)
-# porter: accepts gaussian_pdf: x: array of any rank, float32 or float64; integers are converted
+# porter: accepts gaussian_pdf: x: array of any rank, float32 or float64; integers are converted; scalars alone: computed on the host
 # porter: accepts gaussian_pdf: mean: a number
 # porter: accepts gaussian_pdf: sigma: a number
 # porter: also gaussian_pdf(float32[:], float64, float64)
 # porter: shapes gaussian_pdf: x[n] mean[] sigma[]
 # porter: assumed gaussian_pdf: x is a 1-D array of float64
 # porter: converts gaussian_pdf: x: integers and bools beside numbers that are floats become float64 (a pass over the array)
-# porter: verified gaussian_pdf: cpu 24 cases
-# porter: output sha256:c05eb92adaf1545405985563fa8a69ff3d098a7a79925d02eec23e75ca390b95
+# porter: form gaussian_pdf(float64, float64, float64)
+# porter: shapes gaussian_pdf: x[] mean[] sigma[]
+# porter: verified gaussian_pdf: cpu 48 cases
+# porter: output sha256:a284ad72ff52d8e7a8bab72c5bacb9e84d79a349184b3b3319050fdda841f0ef
 
 """Compiled loops for the NumPy functions of gaussian.py."""
 
@@ -68,8 +70,17 @@ def gaussian_pdf_loops(x, mean, sigma, factor, out):
         out[i] = T(vector_exp(T(-0.5) * z**2)) / factor
 
 
+def _gaussian_pdf_host(
+    x, mean, sigma):
+    z = (x - mean) / sigma
+    return np.exp(-0.5 * z**2) / (sigma * SQRT_2PI)
+
+
 def gaussian_pdf(x, mean=0.0, sigma=1.0):
     """Return the density of N(mean, sigma**2) at every element of `x`."""
+    # scalars: computed on the host
+    if _scalars(x, mean, sigma):
+        return _gaussian_pdf_host(x, mean, sigma)
     mean = _number(mean, "mean", x, floats=True)
     sigma = _number(sigma, "sigma", x, floats=True)
     x = _array(x, "x", None, "float32 float64", "integers")
@@ -80,6 +91,12 @@ def gaussian_pdf(x, mean=0.0, sigma=1.0):
     out = np.empty(x.shape, x.dtype)
     gaussian_pdf_loops(own_x, T(mean), T(sigma), T(sigma * SQRT_2PI), out)
     return _result(out, shape)
+
+
+def _scalars(*values):
+    """Whether a call passes no array and no list: numbers, texts and None."""
+    plain = (bool, int, float, complex, str, type(None), np.generic)
+    return all(isinstance(v, plain) or (type(v) is np.ndarray and not v.ndim) for v in values)
 
 
 def _command():

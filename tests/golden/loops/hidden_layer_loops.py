@@ -2,16 +2,18 @@
 # porter: source ../../../examples/hidden_layer.py sha256:78891c3a61778956257854cb8be2317c02b154b489f4cb13120201503f9d8289
 # porter: target loops
 # porter: function hidden_layer(float64[:], float64[:])
-# porter: accepts hidden_layer: greyscales: array of any rank, float32 or float64; integers are converted
-# porter: accepts hidden_layer: weights: array of any rank, float32 or float64; integers are converted
+# porter: accepts hidden_layer: greyscales: array of any rank, float32 or float64; integers are converted; scalars alone: computed on the host
+# porter: accepts hidden_layer: weights: array of any rank, float32 or float64; integers are converted; scalars alone: computed on the host
 # porter: also hidden_layer(float32[:], float32[:])
 # porter: shapes hidden_layer: greyscales[n] weights[n]
 # porter: assumed hidden_layer: greyscales is a 1-D array of float64
 # porter: assumed hidden_layer: weights is a 1-D array of float64
 # porter: converts hidden_layer: greyscales, weights: integers and bools become float64 (a pass over the array)
 # porter: converts hidden_layer: greyscales, weights: float32 beside float64 become float64 (a pass over each float32)
-# porter: verified hidden_layer: cpu 24 cases
-# porter: output sha256:fd8edb656443793d64336dba4998b9d55c5c2f32f24ff27910203d0be9e57f24
+# porter: form hidden_layer(float64, float64)
+# porter: shapes hidden_layer: greyscales[] weights[]
+# porter: verified hidden_layer: cpu 48 cases
+# porter: output sha256:e9dbe9d799bc350e562ba9807a681f45e8f2f578b1037c3bf9e03f208776ff53
 
 """Compiled loops for the NumPy functions of hidden_layer.py."""
 
@@ -79,8 +81,19 @@ def hidden_layer_loops(greyscales, weights, out):
         out[i] = T(vector_tanh(weighted))
 
 
+def _hidden_layer_host(
+    greyscales, weights):
+    # bring the grey values into [0, 1]
+    normalized = greyscales / GREYSCALE_MAX
+    weighted = normalized * weights
+    return np.tanh(weighted)
+
+
 def hidden_layer(greyscales, weights):
     """Return the activations of one layer for an array of grey values."""
+    # scalars: computed on the host
+    if _scalars(greyscales, weights):
+        return _hidden_layer_host(greyscales, weights)
     greyscales, weights = _weak(greyscales, weights)
     greyscales = _array(greyscales, "greyscales", None, "float32 float64", "together")
     weights = _array(weights, "weights", None, "float32 float64", "together")
@@ -95,6 +108,12 @@ def hidden_layer(greyscales, weights):
     out = np.empty(greyscales.shape, greyscales.dtype)
     hidden_layer_loops(own_greyscales, own_weights, out)
     return _result(out, shape)
+
+
+def _scalars(*values):
+    """Whether a call passes no array and no list: numbers, texts and None."""
+    plain = (bool, int, float, complex, str, type(None), np.generic)
+    return all(isinstance(v, plain) or (type(v) is np.ndarray and not v.ndim) for v in values)
 
 
 def _command():

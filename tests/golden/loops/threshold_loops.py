@@ -2,22 +2,26 @@
 # porter: source ../../../examples/threshold.py sha256:8741338b9b9d16bd16d2fb33ea33354c6b4d8ac8b0aa4d88ac98964f40610aac
 # porter: target loops
 # porter: function threshold(float64[:], float64)
-# porter: accepts threshold: x: array of any rank, float32 or float64; integers are converted
+# porter: accepts threshold: x: array of any rank, float32 or float64; integers are converted; scalars alone: computed on the host
 # porter: accepts threshold: t: a number
 # porter: also threshold(float32[:], float64)
 # porter: shapes threshold: x[n] t[]
 # porter: assumed threshold: x is a 1-D array of float64
 # porter: converts threshold: x: signed integers, and unsigned ones of 8 and 16 bits whose largest value n keeps n within the dtype and within 2**53 beside numbers that are floats become float64 (a pass over the array)
-# porter: verified threshold: cpu 24 cases
+# porter: form threshold(float64, float64)
+# porter: shapes threshold: x[] t[]
+# porter: verified threshold: cpu 48 cases
 # porter: function clip_outliers(float64[:], float64)
-# porter: accepts clip_outliers: x: array of any rank, float32 or float64; integers are converted
+# porter: accepts clip_outliers: x: array of any rank, float32 or float64; integers are converted; scalars alone: computed on the host
 # porter: accepts clip_outliers: limit: a number
 # porter: also clip_outliers(float32[:], float64)
 # porter: shapes clip_outliers: x[n] limit[]
 # porter: assumed clip_outliers: x is a 1-D array of float64
 # porter: converts clip_outliers: x: signed integers, and unsigned ones of 8 and 16 bits whose largest value n keeps n within the dtype and within 2**53 beside numbers that are floats become float64 (a pass over the array)
-# porter: verified clip_outliers: cpu 24 cases
-# porter: output sha256:d2f9982bb3bf75d735ffbcda28588bed9d351203a34a930a8f486e1d7bc7445c
+# porter: form clip_outliers(float64, float64)
+# porter: shapes clip_outliers: x[] limit[]
+# porter: verified clip_outliers: cpu 48 cases
+# porter: output sha256:250546c8eb0b3e457657ef6e98bc57b11a9476d60702e8dea5eec2e19eb0fc9b
 
 """Compiled loops for the NumPy functions of threshold.py."""
 
@@ -51,8 +55,15 @@ def threshold_loops(x, t):
             x[i] = T(0.0)
 
 
+def _threshold_host(x, t):
+    x[x < t] = 0
+
+
 def threshold(x, t):
     """Set every element of `x` below `t` to zero, in place."""
+    # scalars: computed on the host
+    if _scalars(x, t):
+        return _threshold_host(x, t)
     t = _number(t, "t", x, floats=True)
     whole_x = x
     x = _array(x, "x", None, "float32 float64", "exact(1, 1, 1)+iu", written=True)
@@ -75,8 +86,16 @@ def clip_outliers_loops(x, limit):
             x[i] = limit * sign(x[i], T(1.0))
 
 
+def _clip_outliers_host(x, limit):
+    too_large = np.abs(x) > limit
+    x[too_large] = limit * np.sign(x[too_large])
+
+
 def clip_outliers(x, limit):
     """Bring every element of `x` into [-limit, limit], in place."""
+    # scalars: computed on the host
+    if _scalars(x, limit):
+        return _clip_outliers_host(x, limit)
     limit = _number(limit, "limit", x, floats=True)
     whole_x = x
     x = _array(x, "x", None, "float32 float64", "exact(1, 1, 1)+iu", written=True)
@@ -86,6 +105,12 @@ def clip_outliers(x, limit):
     own_x = _contiguous(x)
     clip_outliers_loops(own_x, T(limit))
     _copy_back(own_x, whole_x)
+
+
+def _scalars(*values):
+    """Whether a call passes no array and no list: numbers, texts and None."""
+    plain = (bool, int, float, complex, str, type(None), np.generic)
+    return all(isinstance(v, plain) or (type(v) is np.ndarray and not v.ndim) for v in values)
 
 
 def _command():

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from porter.verify.compile import compilers
 from tests.support.gpu import has_gpu
 from tests.support.shell import Shell
 
@@ -30,6 +31,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("gpu") is not None and not has_gpu():
             item.add_marker(pytest.mark.skip(reason="needs an NVIDIA GPU"))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _compilers() -> Iterator[None]:
+    """A compiler to PTX serves the verifications of many tests: its start takes over a second."""
+    with compilers.kept():
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from porter import ir
 from porter.codegen.module.module import FunctionText, function_text
@@ -31,6 +31,10 @@ class How:
     partial: bool
     siblings: bool
     casts: Casts | None = None
+    #: the array programs made so far: half of those that are asked for were asked for before
+    programs: dict[tuple[object, ...], ir.Program | None] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     def served(
         self, function: FunctionSource, types: tuple[ParameterType, ...], program: ir.Program,
@@ -66,12 +70,20 @@ class Again:
         self, function: FunctionSource, types: Sequence[ParameterType]
     ) -> ir.Program | None:
         """The array program for these types; None where they are refused."""
+        made, known = self.served, self.how.programs
+        key = (function.node, tuple(types), not made.loose, made.names)
+        if key not in known:
+            known[key] = self._built(function, types)
+        other = known[key]
+        # what serves broadcast axes is a private function
+        own = made.program
+        return other and replace(other, name=own.name, docstring=own.docstring)
+
+    def _built(self, function: FunctionSource, types: Sequence[ParameterType]) -> ir.Program | None:
         how, made = self.how, self.served
         try:
             grow = not made.loose  # as `strides` builds what has them
-            other = build(function, types, how.scope, how.partial, grow=grow, loose=made.names)
-            # what serves broadcast axes is a private function
-            return replace(other, name=made.program.name, docstring=made.program.docstring)
+            return build(function, types, how.scope, how.partial, grow=grow, loose=made.names)
         except (Refusal, RecursionError):
             return None
         except Exception:

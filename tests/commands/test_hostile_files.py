@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.paths import ROOT
+from tests.support import commands
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes and sockets are POSIX")
 
@@ -42,13 +42,9 @@ HOSTILE: dict[str, Callable[[Path], None]] = {
 }
 
 
-def porter(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "porter", *arguments],
-        cwd=folder, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL,
-        env={**os.environ, "PORTER_CACHE_DIR": str(folder / "cache"),
-             "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+def porter(folder: Path, *arguments: str) -> commands.Done:
+    cache = {"PORTER_CACHE_DIR": str(folder / "cache")}
+    done = commands.porter(folder, *arguments, environment=cache, seconds=60)
     assert "Traceback" not in done.stderr and "unexpectedly" not in done.stderr, done.stderr
     return done
 

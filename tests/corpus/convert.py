@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 from tests.corpus.inputs import CASES
+from tests.support.commands import porter
 from tests.support.paths import CORPUS
 
 
@@ -15,7 +14,6 @@ def converted(key: str, folder: Path) -> Path:
     file, name = key.split(":")
     source, module = folder / f"{file}.py", folder / f"{file}_cuda.py"
     source.write_text((CORPUS / f"{file}.py").read_text())
-    command = [sys.executable, "-m", "porter", "convert", str(source), "-f", name, "--no-verify",
-               "--signature", CASES[key].signature, "-o", str(module)]  # fmt: skip
-    subprocess.run(command, check=True, capture_output=True)
+    given = ["-f", name, "--no-verify", "--signature", CASES[key].signature, "-o", str(module)]
+    porter(folder, "convert", str(source), *given).check_returncode()
     return module

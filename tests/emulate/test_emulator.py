@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ from porter.emulate.errors import BarrierError, LaunchError, OutOfBounds, Unsupp
 from porter.emulate.launch import launch
 from porter.verify.run import verify_module
 from tests.support import emulator_kernels as kernels
+from tests.support.commands import porter
 from tests.support.paths import EXAMPLES, GOLDEN, VERIFY_MODULES
 
 MODULES = sorted(GOLDEN.glob("*_cuda.py"))
@@ -241,7 +240,7 @@ def test_more_shared_memory_than_there_is() -> None:
 @pytest.mark.parametrize(
     "path",
     # test_golden has the others among its cases
-    [p if n == 0 else pytest.param(p, marks=pytest.mark.long) for n, p in enumerate(MODULES)],
+    [p if p.stem == "gaussian_cuda" else pytest.param(p, marks=pytest.mark.long) for p in MODULES],
     ids=lambda p: p.stem,
 )
 def test_every_golden_module_is_verified(path: Path) -> None:
@@ -262,9 +261,8 @@ def test_a_module_for_numba_cuda_mlir_is_verified(tmp_path: Path) -> None:
     """Its package, which has no simulator, need not be installed."""
     source = EXAMPLES / "softmax.py"
     shutil.copy(source, tmp_path)
-    command = [sys.executable, "-m", "porter", "convert", "softmax.py", "--no-verify"]
-    run = [*command, "--backend", "numba-cuda-mlir"]
-    subprocess.run(run, cwd=tmp_path, check=True, capture_output=True)
+    given = ["softmax.py", "--no-verify", "--backend", "numba-cuda-mlir"]
+    porter(tmp_path, "convert", *given).check_returncode()
     path = tmp_path / "softmax_cuda.py"
     assert "from numba_cuda_mlir import cuda" in path.read_text()
     (found,) = verify_module(path, on=("emulator",), cases=4)
@@ -278,10 +276,9 @@ def test_whole_numbers_over_complex_ones(tmp_path: Path) -> None:
     (tmp_path / "over.py").write_text(
         "def over(x):\n    return 1 / x, True / x, -2 / x, x.reshape(-1, 1).shape[1] / x\n"
     )
-    command = [sys.executable, "-m", "porter", "convert", "over.py", "--no-verify"]
     for dtype in ("complex64", "complex128"):
-        given = ["--signature", f"{dtype}[:]", "--force"]
-        subprocess.run([*command, *given], cwd=tmp_path, check=True, capture_output=True)
+        given = ["--no-verify", "--signature", f"{dtype}[:]", "--force"]
+        porter(tmp_path, "convert", "over.py", *given).check_returncode()
         (found,) = verify_module(tmp_path / "over_cuda.py", on=("emulator",), cases=6)
         assert found.evidence[0].status == "passed", found.to_json()
 

@@ -12,6 +12,7 @@ import pytest
 from porter.commands.convert import run
 from porter.options import ConvertOptions
 from porter.verify.run import verify_module
+from tests.support.commands import porter
 from tests.support.paths import ROOT
 
 SOURCE = """import random
@@ -121,11 +122,11 @@ def test_verification_hands_a_generator_over(tmp_path: Path) -> None:
     module = tmp_path / "verified_cuda.py"
     assert run(ConvertOptions(paths=(str(source),), verify=False, output=str(module))) == 0
     assert "# porter: accepts noisy: rng: a numpy.random.Generator" in module.read_text()
-    verify = [sys.executable, "-m", "porter", "verify", str(module), "--on", "simulator"]
-    done = subprocess.run(verify, capture_output=True, text=True, timeout=300)
+    verify = ["verify", str(module), "--on", "simulator"]
+    done = porter(tmp_path, *verify)
     assert done.returncode == 0, done.stdout + done.stderr
     module.write_text(module.read_text().replace("0.1 * draw", "0.11 * draw"))
-    done = subprocess.run([*verify, "-f", "noisy"], capture_output=True, text=True, timeout=300)
+    done = porter(tmp_path, *verify, "-f", "noisy")
     assert done.returncode == 1 and "is distributed otherwise" in done.stderr + done.stdout
 
 

@@ -6,8 +6,6 @@ import importlib.util
 import itertools
 import json
 import re
-import subprocess
-import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +20,7 @@ from porter.convert.files import ModuleOutcome, convert_file
 from porter.options import ConvertOptions
 from porter.source.files import SourceFile
 from porter.verify.run import verify_module
+from tests.support.commands import porter
 from tests.support.paths import EXAMPLES
 
 NUMBER = itertools.count()
@@ -374,10 +373,9 @@ def test_what_one_path_assigns_is_not_seen_on_another(tmp_path: Path) -> None:
 def test_the_analyzer_says_what_convert_does(tmp_path: Path) -> None:
     source = tmp_path / "signal.py"
     source.write_text(SOURCE)
-    command = [sys.executable, "-m", "porter", "analyze", str(source), "--output-format", "json"]
     names = ("zero_suppress", "escape_count", "plus", "soft", "cartesian")
     asked = [part for name in names for part in ("-f", name)]
-    done = subprocess.run([*command, *asked], capture_output=True, text=True)
+    done = porter(tmp_path, "analyze", str(source), "--output-format", "json", *asked)
     found = {f["name"]: f for f in json.loads(done.stdout)["functions"]}
     for name in ("zero_suppress", "escape_count"):
         assert "--target ufunc" in found[name]["because"], name

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import textwrap
 import types
 from pathlib import Path
@@ -22,6 +20,7 @@ from porter.resolve.computed import Computed
 from porter.resolve.globals import Globals
 from porter.resolve.toplevel import Executed, Plain, TopLevel, Unknown
 from porter.source.module import SourceModule
+from tests.support.commands import porter
 
 HEAD = "import math\nimport numpy as np\n"
 
@@ -299,25 +298,20 @@ def f(x):
 """
 
 
-def porter(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "porter", *args]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True)
-
-
 @pytest.mark.slow
 def test_nothing_else_of_the_script_runs(tmp_path: Path) -> None:
     (tmp_path / "s.py").write_text(SCRIPT)
-    done = porter("convert", "s.py", "-f", "f", cwd=tmp_path)
+    done = porter(tmp_path, "convert", "s.py", "-f", "f")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "K is 3 (lines 8 and 9)" in done.stdout
     assert not (tmp_path / "ran").exists()
-    checked = porter("convert", "s.py", "-f", "f", "--check", cwd=tmp_path)
+    checked = porter(tmp_path, "convert", "s.py", "-f", "f", "--check")
     assert checked.returncode == 0, checked.stdout
     # an assumption that no longer holds makes the module stale
     module = tmp_path / "s_cuda.py"
     module.write_text(module.read_text().replace("K is 3", "K is 4"))
-    assert porter("convert", "s.py", "-f", "f", "--check", cwd=tmp_path).returncode == 1
-    refused = porter("convert", "s.py", "-f", "f", "--no-verify", "--force", cwd=tmp_path)
+    assert porter(tmp_path, "convert", "s.py", "-f", "f", "--check").returncode == 1
+    refused = porter(tmp_path, "convert", "s.py", "-f", "f", "--no-verify", "--force")
     assert refused.returncode == 1 and "PRT914" in refused.stdout
 
 
@@ -335,12 +329,12 @@ def test_run_module_takes_the_values_that_the_whole_file_leaves(tmp_path: Path) 
             return x * K
     """
     (tmp_path / "s.py").write_text(textwrap.dedent(text))
-    assert porter("convert", "s.py", "-f", "f", cwd=tmp_path).returncode == 1
-    done = porter("convert", "s.py", "-f", "f", "--run-module", cwd=tmp_path)
+    assert porter(tmp_path, "convert", "s.py", "-f", "f").returncode == 1
+    done = porter(tmp_path, "convert", "s.py", "-f", "f", "--run-module")
     assert done.returncode == 0 and "K is 5 (running the module)" in done.stdout, done.stdout
-    without = porter("verify", "s_cuda.py", cwd=tmp_path)
+    without = porter(tmp_path, "verify", "s_cuda.py")
     assert without.returncode == 2 and "--run-module" in without.stderr
-    assert porter("verify", "s_cuda.py", "--run-module", cwd=tmp_path).returncode == 0
+    assert porter(tmp_path, "verify", "s_cuda.py", "--run-module").returncode == 0
 
 
 def test_a_constant_that_takes_too_long(tmp_path: Path) -> None:
@@ -356,7 +350,7 @@ def test_a_constant_that_takes_too_long(tmp_path: Path) -> None:
 
 def test_analysis_runs_nothing(tmp_path: Path) -> None:
     (tmp_path / "s.py").write_text(SCRIPT)
-    done = porter("analyze", "s.py", "--output-format", "json", cwd=tmp_path)
+    done = porter(tmp_path, "analyze", "s.py", "--output-format", "json")
     verdicts = {f["name"]: f["verdict"] for f in json.loads(done.stdout)["functions"]}
     assert verdicts["f"] == "convertible"
     assert not (tmp_path / "ran").exists()

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import ast
-import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from tests.support.paths import ROOT
+from tests.support.commands import Done, porter
 
 OTHER = "\n\ndef other(x):\n    return np.sqrt(x) + 1.0\n"
 
@@ -53,13 +50,9 @@ REFUSED: dict[str, str] = {
 }
 
 
-def convert(folder: Path, source: str) -> subprocess.CompletedProcess[str]:
+def convert(folder: Path, source: str) -> Done:
     (folder / "a.py").write_text(source)
-    done = subprocess.run(
-        [sys.executable, "-m", "porter", "convert", "a.py", "--no-verify", "--timeout", "60"],
-        cwd=folder, capture_output=True, text=True, timeout=120,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+    done = porter(folder, "convert", "a.py", "--no-verify", "--timeout", "60", seconds=120)
     assert "Traceback" not in done.stderr and "PRT917" not in done.stdout, done.stdout
     return done
 
@@ -83,10 +76,7 @@ def test_it_is_refused_and_its_neighbour_is_not(kind: str, tmp_path: Path) -> No
     assert done.returncode == 1
     assert "levels deep; the limit is 800" in done.stdout
     assert "converted other" in done.stdout
-    found = subprocess.run(
-        [sys.executable, "-m", "porter", "analyze", "a.py", "--no-cache"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
+    found = porter(tmp_path, "analyze", "a.py", "--no-cache", seconds=60)
     assert found.returncode in (0, 1) and not found.stderr, found.stderr
     assert "other" in found.stdout
 

@@ -12,6 +12,7 @@ import pytest
 from porter.convert.function import convert_function
 from porter.schedule.chunked.rows import Rows, rows_of
 from porter.source.module import SourceModule
+from tests.support import commands
 from tests.support.paths import ROOT
 from tests.support.shell import Shell, porter
 
@@ -126,11 +127,7 @@ def converted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "functions.py").write_text(SOURCE)
     types = "".join(f'{n} = "{s}"\n' for n, s in SIGNATURES.items())
     (folder / "pyproject.toml").write_text(f"[tool.porter.signatures]\n{types}")
-    command = [sys.executable, "-m", "porter", "convert", "functions.py", "--pipeline", "3"]
-    done = subprocess.run(
-        [*command, "--no-verify"], cwd=folder, capture_output=True, text=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT)}, check=False,
-    )  # fmt: skip
+    done = commands.porter(folder, "convert", "functions.py", "--pipeline", "3", "--no-verify")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("large calls run in chunks of axis 0 on 3 streams") == len(SIGNATURES)
     return folder

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 from porter.verify.evidence import FunctionEvidence
 from porter.verify.run import verify_module
+from tests.support.commands import porter
 
 Edit = tuple[str, str]
 
@@ -17,8 +16,7 @@ def edited(folder: Path, definition: str, edits: list[list[Edit]]) -> Path:
     source = folder / "alike.py"
     functions = [f"def f{k}{definition}\n" for k in range(len(edits))]
     source.write_text("import numpy as np\n\n\n" + "\n\n".join(functions))
-    command = [sys.executable, "-m", "porter", "convert", "--no-verify", str(source)]
-    subprocess.run(command, check=True, capture_output=True)
+    porter(folder, "convert", "--no-verify", str(source)).check_returncode()
     path = folder / "alike_cuda.py"
     text = path.read_text()
     for k, changes in enumerate(edits):

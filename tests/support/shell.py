@@ -11,6 +11,7 @@ import pytest
 
 from porter.cli import main
 from porter.codegen.module.header import parse
+from tests.support import commands
 from tests.support.paths import ROOT
 
 GOOD = '''"""Two functions."""
@@ -93,9 +94,11 @@ def signatures(shell: Shell, name: str = "good_cuda.py") -> dict[str, str]:
 def porter(
     shell: Shell, *arguments: str, given: str | None = None, code: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, *(["-c", code] if code else ["-m", "porter"]), *arguments]
+    """The command line in a process of its own, or what some code makes of it."""
+    if not code:
+        return commands.porter(shell.folder, *arguments, given=given or "")
     return subprocess.run(
-        command,
+        [sys.executable, "-c", code, *arguments],
         input=given,
         capture_output=True,
         text=True,

@@ -10,18 +10,23 @@ from porter.verify.run import verify_module
 from tests.support.paths import VERIFY_MODULES
 
 
-def copy(folder: Path, stem: str, old: str = "", new: str = "", *, edited: bool = False) -> Path:
-    """A module and its source in `folder`, with one change and, unless edited, right hashes."""
+def copy(
+    folder: Path, stem: str, old: str = "", new: str = "", *more: tuple[str, str],
+    edited: bool = False,
+) -> Path:  # fmt: skip
+    """A module and its source in `folder`, with some changes and, unless edited, right hashes."""
     source = (VERIFY_MODULES / f"{stem}.py").read_text()
     (folder / f"{stem}.py").write_text(source)
     text = (VERIFY_MODULES / f"{stem}_cuda.py").read_text()
     body = body_of(text)
-    assert old in body, f"the mutant no longer applies: {old!r}"
     header = parse(text)
     assert header is not None
     header = type(header)(header.version, header.source, text_hash(source), header.functions)
     path = folder / f"{stem}_cuda.py"
-    changed = body.replace(old, new)
+    changed = body
+    for before, after in ((old, new), *more):
+        assert before in changed, f"the mutant no longer applies: {before!r}"
+        changed = changed.replace(before, after)
     if edited:
         path.write_text(render(header, body).replace(body, changed))
     else:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from porter.source.files import read
 from porter.trace.lookup import forget
 from porter.trace.place import find_trace, trace_file
 from porter.trace.record import read_trace
+from tests.support.commands import porter
 from tests.support.paths import ROOT
 
 MODULE = """
@@ -70,13 +69,6 @@ if __name__ == "__main__":
 """
 
 
-def porter(folder: Path, *args: str, seconds: float = 60) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "porter", "trace", *args],
-        cwd=folder, capture_output=True, text=True, timeout=seconds, check=False,
-    )  # fmt: skip
-
-
 def script(folder: Path, text: str) -> Path:
     (folder / "main.py").write_text(text)
     return folder
@@ -87,7 +79,7 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     folder = script(tmp_path_factory.mktemp("traced"), SCRIPT)
     (folder / "lib").mkdir()
     (folder / "lib" / "work.py").write_text(MODULE)
-    done = porter(folder, "main.py", "30", "--flag")
+    done = porter(folder, "trace", "main.py", "30", "--flag")
     assert done.returncode == 0, done.stderr
     return folder, done.stdout
 
@@ -155,7 +147,7 @@ ENDS = {
 @pytest.mark.parametrize("name", sorted(ENDS))
 def test_bad_ends_are_said_and_recorded(tmp_path: Path, name: str) -> None:
     text, said = ENDS[name]
-    done = porter(script(tmp_path, text), "--timeout", "2", "main.py")
+    done = porter(script(tmp_path, text), "trace", "--timeout", "2", "main.py")
     assert done.returncode == 1 and said in done.stderr.splitlines()[-1]
     assert "porter/trace" not in done.stderr
     trace = read_trace(trace_file(tmp_path))
@@ -166,14 +158,16 @@ def test_bad_ends_are_said_and_recorded(tmp_path: Path, name: str) -> None:
 
 
 def test_what_python_cannot_finish_is_said(tmp_path: Path) -> None:
-    done = porter(script(tmp_path, "import os\nos._exit(3)"), "main.py")
+    done = porter(script(tmp_path, "import os\nos._exit(3)"), "trace", "main.py")
     assert done.returncode == 1
     assert "ended with exit code 3 before Python could finish: nothing was" in done.stderr
     assert not trace_file(tmp_path).exists()
 
 
 def test_megabytes_of_output_are_cut(tmp_path: Path) -> None:
-    done = porter(script(tmp_path, "for _ in range(400):\n    print('x' * 50000)"), "main.py")
+    done = porter(
+        script(tmp_path, "for _ in range(400):\n    print('x' * 50000)"), "trace", "main.py"
+    )
     assert done.returncode == 0
     assert "more bytes of output are not shown" in done.stderr
     assert len(done.stderr) < 100_000 and "xx" not in done.stdout
@@ -193,7 +187,7 @@ while {loops}: pass
 @pytest.mark.parametrize("loops", [False, True])
 def test_nothing_is_left_running(tmp_path: Path, new: bool, loops: bool) -> None:
     folder = script(tmp_path, STRAY.format(new=new, loops=loops))
-    porter(folder, "--timeout", "2", "main.py")
+    porter(folder, "trace", "--timeout", "2", "main.py")
     pid = int((folder / "pid").read_text())
     until = time.monotonic() + 5
     while _runs(pid) and time.monotonic() < until:
@@ -219,11 +213,8 @@ json.dump([sys.argv, __name__, sys.path[0], os.environ.get("PYTHONPATH"),
     folder = script(tmp_path, text)
     (folder / "helper.py").write_text("")
     path = os.pathsep.join([str(ROOT), "/somewhere"])
-    done = subprocess.run(
-        [sys.executable, "-m", "porter", "trace", "main.py", "--timeout", "x", "-f"],
-        cwd=folder, capture_output=True, text=True, timeout=60,
-        env={**os.environ, "PYTHONPATH": path}, check=False,
-    )  # fmt: skip
+    given, own = ["main.py", "--timeout", "x", "-f"], {"PYTHONPATH": path}
+    done = porter(folder, "trace", *given, environment=own)
     assert done.returncode == 0, done.stderr
     seen = json.loads((folder / "seen").read_text())
     argv = ["main.py", "--timeout", "x", "-f"]
@@ -237,13 +228,13 @@ def work(n): return sum(range(n))
 threads = [threading.Thread(target=work, args=(1000,)) for _ in range(4)]
 for t in threads: t.start()
 """
-    assert porter(script(tmp_path, text), "main.py").returncode == 0
+    assert porter(script(tmp_path, text), "trace", "main.py").returncode == 0
     found = {f.name: f for f in read_trace(trace_file(tmp_path)).functions}
     assert found["work"].calls == 4
 
 
 def test_a_script_that_is_missing(tmp_path: Path) -> None:
-    done = porter(tmp_path, "main.py")
+    done = porter(tmp_path, "trace", "main.py")
     assert done.returncode == 2 and done.stderr == "error: main.py: no such file\n"
 
 
@@ -290,7 +281,7 @@ typed.changed(two, 2.0)
 def typed(tmp_path: Path) -> Path:
     folder = script(tmp_path, CALLS)
     (folder / "typed.py").write_text(TYPED)
-    assert porter(folder, "main.py").returncode == 0
+    assert porter(folder, "trace", "main.py").returncode == 0
     forget()
     return folder / "typed.py"
 
@@ -326,11 +317,8 @@ def test_a_parameter_that_is_new_since_the_trace_is_judged_from_use(typed: Path)
 
 
 def test_convert_says_what_came_from_the_trace(typed: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "porter", "convert", "--no-verify", "-o", "-", "-f", "scale",
-         "typed.py"],
-        cwd=typed.parent, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    given = ["--no-verify", "-o", "-", "-f", "scale", "typed.py"]
+    done = porter(typed.parent, "convert", *given)
     assert done.returncode == 0, done.stderr
     assert "assumed: x is a 2-D array of float32 (from trace)" in done.stderr
     assert "# porter: assumed scale: x is a 2-D array of float32 (from trace)" in done.stdout
@@ -339,9 +327,6 @@ def test_convert_says_what_came_from_the_trace(typed: Path) -> None:
 
 def test_a_broken_trace_is_a_warning(typed: Path) -> None:
     trace_file(typed.parent).write_text("{}")
-    done = subprocess.run(
-        [sys.executable, "-m", "porter", "analyze", "typed.py"],
-        cwd=typed.parent, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    done = porter(typed.parent, "analyze", "typed.py")
     assert done.returncode == 0
     assert done.stderr.startswith("warning: ") and "run `porter trace` again" in done.stderr

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.commands import porter
 from tests.support.paths import EXAMPLES, GOLDEN, ROOT
 
 Edits = list[tuple[str, str]]
@@ -108,15 +107,10 @@ def edited(folder: Path, name: str, edits: Edits) -> Path:
     return path
 
 
-def porter(*words: str) -> Any:
-    command = [sys.executable, "-m", "porter", *words]
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
-
-
 def verified(path: Path) -> tuple[int, dict[str, set[str]], list[Any]]:
     """The exit code of `porter verify`, what it said by kind of proof, and the differences."""
     where = ["--on", "simulator", "--on", "emulator"]
-    done = porter("verify", str(path), *where, "--cases", "12", "--output-format", "json")
+    done = porter(ROOT, "verify", str(path), *where, "--cases", "12", "--output-format", "json")
     functions = json.loads(done.stdout)["modules"][0]["functions"]
     said: dict[str, set[str]] = {}
     for evidence in (e for f in functions for e in f["evidence"]):
@@ -128,7 +122,7 @@ def assert_kept(path: Path, name: str) -> None:
     """`porter convert` does not overwrite the module."""
     mine = path.read_text()
     source = path.parents[2] / "examples" / f"{name}.py"
-    done = porter("convert", str(source), "-o", str(path), "--no-verify")
+    done = porter(ROOT, "convert", str(source), "-o", str(path), "--no-verify")
     assert done.returncode == 2
     assert "was edited by hand" in done.stderr and "--force" in done.stderr
     assert path.read_text() == mine
@@ -160,7 +154,7 @@ def test_a_kernel_that_wants_its_own_blocks_is_run_by_the_emulator(tmp_path: Pat
     """Its stride is right for blocks of 256 threads only."""
     stride = "    for i in range(cuda.grid(1), x.shape[0], 256 * cuda.gridDim.x):\n"
     path = edited(tmp_path, "gaussian", [(GUARD, stride), LIMIT, CUT])
-    done = porter("verify", str(path), "--output-format", "json")
+    done = porter(ROOT, "verify", str(path), "--output-format", "json")
     (function,) = json.loads(done.stdout)["modules"][0]["functions"]
     evidence = {e["on"]: e for e in function["evidence"]}
     assert done.returncode == 0, function["mismatch"]
@@ -168,7 +162,7 @@ def test_a_kernel_that_wants_its_own_blocks_is_run_by_the_emulator(tmp_path: Pat
     assert evidence["simulator"]["detail"]["own_blocks"]
     # as it was written, the simulator suffices
     shutil.copy(GOLDEN / "gaussian_cuda.py", path)
-    done = porter("verify", str(path), "--output-format", "json")
+    done = porter(ROOT, "verify", str(path), "--output-format", "json")
     (function,) = json.loads(done.stdout)["modules"][0]["functions"]
     evidence = {e["on"]: e for e in function["evidence"]}
     assert evidence.keys() == {"simulator", "emulator", "ptx"}
@@ -191,11 +185,11 @@ def test_numbers_are_the_compilers(
 ) -> None:
     source, path = tmp_path / "whole.py", tmp_path / "whole_cuda.py"
     source.write_text(f"import numpy as np\n\n\ndef f({given}):\n    return {result}\n")
-    assert porter("convert", str(source)).returncode == 0
+    assert porter(ROOT, "convert", str(source)).returncode == 0
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new))
-    done = porter("verify", str(path), "--output-format", "json")
+    done = porter(ROOT, "verify", str(path), "--output-format", "json")
     (function,) = json.loads(done.stdout)["modules"][0]["functions"]
     evidence = {e["on"]: e["status"] for e in function["evidence"]}
     assert done.returncode == 1 and evidence[shows] == "failed"
@@ -206,6 +200,6 @@ def test_force_overwrites_it(tmp_path: Path) -> None:
     _, name, edits = WRONG[0]
     path = edited(tmp_path, name, edits)
     source = tmp_path / "examples" / f"{name}.py"
-    done = porter("convert", str(source), "-o", str(path), "--no-verify", "--force")
+    done = porter(ROOT, "convert", str(source), "-o", str(path), "--no-verify", "--force")
     assert done.returncode == 0, done.stderr
     assert GUARD in path.read_text()

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.support.commands import porter
 
 SOURCE = """
 import numpy as np
@@ -44,28 +44,19 @@ def binned(times, edges):
 """
 
 
-def porter(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "porter", *arguments], cwd=folder, capture_output=True, text=True,
-        timeout=300,
-    )  # fmt: skip
-
-
 @pytest.fixture(scope="module")
 def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("strict")
     (folder / "work.py").write_text(SOURCE)
-    done = porter("convert", "work.py", "-o", ".", "--no-verify", folder=folder)
+    done = porter(folder, "convert", "work.py", "-o", ".", "--no-verify")
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "work_cuda.py"
 
 
 def simulated(module: Path, *options: str) -> dict[str, dict[str, object]]:
     """The simulator's evidence of every function."""
-    done = porter(
-        "verify", module.name, "--on", "simulator", "--output-format", "json", *options,
-        folder=module.parent,
-    )  # fmt: skip
+    given = ["--on", "simulator", "--output-format", "json", *options]
+    done = porter(module.parent, "verify", module.name, *given)
     functions = json.loads(done.stdout)["modules"][0]["functions"]
     return {f["name"]: f["evidence"][0] | {"mismatch": f["mismatch"]} for f in functions}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
@@ -137,10 +138,24 @@ def module_text(functions: Sequence[FunctionText], source: str, target: Target =
     return linked_module(functions, source, target).text
 
 
+#: the modules made last: a conversion looks at each several times
+_LAST: deque[tuple[tuple[Sequence[FunctionText], str, Target], ModuleText]] = deque(maxlen=4)
+
+
 def linked_module(
     functions: Sequence[FunctionText], source: str, target: Target = CUDA
 ) -> ModuleText:
     """The body of a module. Raises ModuleError where it would not be what the plans say."""
+    asked = (tuple(functions), source, target)
+    for known, made in list(_LAST):
+        if known == asked:
+            return made
+    made = _linked(functions, source, target)
+    _LAST.append((asked, made))
+    return made
+
+
+def _linked(functions: Sequence[FunctionText], source: str, target: Target) -> ModuleText:
     jinja = environment(target.folders, target.templates)
     needs = _joined([f.needs for f in functions], target)
     parts = _parts(functions, needs, jinja, target)
@@ -174,7 +189,7 @@ def linked_module(
     expected = Expected(
         {f.shown: tuple(map(given, f.parameters)) for f in functions},
         docstrings,
-        {normal(final.get(n, n)) for n in _defined("\n\n".join(parts))},
+        {normal(final.get(n.name, n.name)) for n in tree.body if isinstance(n, ast.FunctionDef)},
         {final.get(n, n) for n, _, _ in constants},
         {final.get(n, n) for n in _bound(imports)} | named.builtins,
         target.decorators,
@@ -232,10 +247,6 @@ def _parts(
     )
     own = [p for f in functions for p in f.parts]
     return [p for p in (_trim(device), *own, _trim(host)) if p]
-
-
-def _defined(text: str) -> list[str]:
-    return [n.name for n in tree_of(text).body if isinstance(n, ast.FunctionDef)]
 
 
 def _bound(imports: Sequence[str]) -> set[str]:

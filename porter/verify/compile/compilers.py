@@ -26,15 +26,17 @@ _lock = threading.Lock()
 
 @contextmanager
 def kept() -> Iterator[None]:
-    """Keep compilers from module to module while this lasts, and end them then."""
+    """Keep compilers from module to module while the outermost of these lasts; end them then."""
     global _waiting
     with _lock:
-        outer, _waiting = _waiting, {}
+        outer, _waiting = _waiting, {} if _waiting is None else _waiting
     try:
         yield
     finally:
+        left: dict[str, list[Compiler]] = {}
         with _lock:
-            left, _waiting = _waiting or {}, outer
+            if outer is None:
+                left, _waiting = _waiting or {}, None
         for compilers in left.values():
             for compiler in compilers:
                 compiler.stop()

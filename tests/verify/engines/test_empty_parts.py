@@ -26,44 +26,44 @@ FUNCTIONS = {
 
 
 @pytest.fixture(scope="module")
-def modules(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder, made = tmp_path_factory.mktemp("parts"), {}
-    for name, (parameters, body, types) in FUNCTIONS.items():
-        source, made[name] = folder / f"{name}.py", folder / f"{name}_cuda.py"
-        source.write_text(f"import numpy as np\n\n\ndef {name}({parameters}):\n    {body}\n")
-        options = ConvertOptions((str(source),), signature=types, verify=False)
-        found = convert_file(read(str(source)), options, Config(), made[name], lambda _: None)
-        assert found.text is not None, name
-        made[name].write_text(found.text)
+def module(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All of them in one module, so that a child process verifies all."""
+    folder = tmp_path_factory.mktemp("parts")
+    source, made = folder / "parts.py", folder / "parts_cuda.py"
+    signatures = {name: types for name, (_, _, types) in FUNCTIONS.items()}
+    bodies = [f"def {name}({given}):\n    {body}" for name, (given, body, _) in FUNCTIONS.items()]
+    source.write_text("\n\n\n".join(["import numpy as np", *bodies]) + "\n")
+    options = ConvertOptions((str(source),), verify=False)
+    config = Config(signatures=signatures)
+    found = convert_file(read(str(source)), options, config, made, lambda _: None)
+    assert found.text is not None and [f.name for f in found.functions] == [*FUNCTIONS]
+    made.write_text(found.text)
     return made
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_on_the_simulator(modules: dict[str, Path], name: str) -> None:
-    (found,) = verify_module(modules[name], on=("simulator",))
-    assert found.verified, found.mismatch
+def test_on_the_simulator(module: Path) -> None:
+    for found in verify_module(module, on=("simulator",)):
+        assert found.verified, found.mismatch
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(compiler() is None, reason="no CUDA compiler is installed")
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(k, marks=[pytest.mark.long] if n % 2 else []) for n, k in enumerate(FUNCTIONS)],
-)
-def test_of_compiled_kernels(modules: dict[str, Path], name: str) -> None:
-    (found,) = verify_module(modules[name], on=("ptx",), archs=("sm_90",), cases=8)
-    assert found.verified, found.mismatch
-    assert all(e.detail["cases"] for e in found.evidence)
+@pytest.mark.parametrize("first", [0, pytest.param(1, marks=pytest.mark.long)])
+def test_of_compiled_kernels(module: Path, first: int) -> None:
+    names = tuple(FUNCTIONS)[first::2]
+    for found in verify_module(module, on=("ptx",), archs=("sm_90",), cases=8, functions=names):
+        assert found.verified, found.mismatch
+        assert all(e.detail["cases"] for e in found.evidence)
 
 
 @pytest.mark.parametrize("on", ["simulator", "emulator"])
-def test_the_spare_element_of_an_empty_array(modules: dict[str, Path], on: str) -> None:
-    path = modules["picked"]
+def test_the_spare_element_of_an_empty_array(module: Path, on: str) -> None:
+    path = module
     text = path.read_text()
     spare = "    if 0 in array.shape:"
     assert spare in text
     # without one, the kernel does read what is not there
     for own, beyond in ((text, False), (text.replace(spare, "    if False:"), True)):
-        (found,) = verify_module(path, text=own, on=(on,))
+        (found,) = verify_module(path, text=own, on=(on,), functions=("picked",))
         assert found.verified, found.mismatch
         assert bool(found.evidence[0].detail.get("out_of_bounds")) == beyond

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from porter.verify.engines.sanitize import TOOLS, first_error
+from tests.support.commands import porter
 from tests.support.gpu import has_gpu
 from tests.support.paths import EXAMPLES, GOLDEN, ROOT
 
@@ -46,8 +47,7 @@ def verify(
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(folders)}
     if path is not None:
         environment["PATH"] = f"{path}{os.pathsep}{environment['PATH']}"
-    command = [sys.executable, "-m", "porter", "verify", "--on", "gpu", *args]
-    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    return porter(ROOT, "verify", "--on", "gpu", *args, environment=environment)
 
 
 def evidence(done: subprocess.CompletedProcess[str]) -> tuple[list[dict[str, Any]], Any]:
@@ -121,8 +121,8 @@ def test_an_error_of_the_driver_ends_verification(tmp_path: Path) -> None:
 def test_indices_out_of_range_are_not_tried(tmp_path: Path) -> None:
     made = tmp_path / "made_cuda.py"
     source = ROOT / "benchmarks" / "mutant_sources.py"
-    command = [sys.executable, "-m", "porter", "convert", "--no-verify", "-o", str(made)]
-    subprocess.run([*command, "-f", "histogram", str(source)], check=True, capture_output=True)
+    given = ["--no-verify", "-o", str(made), "-f", "histogram", str(source)]
+    porter(tmp_path, "convert", *given).check_returncode()
     done = verify(str(made), "-f", "histogram", "--output-format", "json")
     [gpu], _ = evidence(done)
     assert gpu["status"] == "passed"

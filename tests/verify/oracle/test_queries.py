@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +12,7 @@ from porter.verify.oracle import compare
 from porter.verify.oracle.compare import Changed, Outcome
 from porter.verify.oracle.judging import asks_for_copy
 from porter.verify.oracle.queries import asks_for_dtypes
+from tests.support.commands import porter
 
 ASKING = [
     "return x * 2 if x.dtype == np.float64 else x + 1",
@@ -79,20 +78,12 @@ def test_a_wrong_kernel_of_a_function_that_asks_is_found(tmp_path: Path) -> None
         "    if x.dtype == np.float64:\n        return x * 2\n    return x + 1\n"
     )
 
-    def porter(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "porter", *arguments],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-        )
-
-    assert porter("convert", "s.py", "-o", "out").returncode == 0
+    assert porter(tmp_path, "convert", "s.py", "-o", "out").returncode == 0
     module = tmp_path / "out" / "s_cuda.py"
     text = module.read_text()
     assert "x[i] * 2.0" in text
     module.write_text(text.replace("x[i] * 2.0", "x[i] + 1.0"))
-    verdict = porter("verify", str(module), "--on", "simulator")
+    verdict = porter(tmp_path, "verify", str(module), "--on", "simulator")
     assert verdict.returncode == 1 and "result" in verdict.stdout + verdict.stderr
 
 

@@ -19,7 +19,7 @@
 # porter: assumed black_scholes: strike is a 1-D array of float64
 # porter: assumed black_scholes: years is a 1-D array of float64
 # porter: verified black_scholes: cpu 24 cases
-# porter: output sha256:b5a3de39e9a91ff92eb9871ae596f75f01dd2ef4563af4c48726563fd75e5f53
+# porter: output sha256:5a59b6c485d3c6e98ee29e0bab14976afc5ae690a3dde36dedf30a6e9915329d
 
 """Functions of Dask's arrays for the NumPy functions of black_scholes.py."""
 
@@ -39,6 +39,66 @@ FIXED = {
 }  # arguments whose values the block functions are made for
 
 
+@njit(cache=True, error_model="numpy")
+def power_of_two(n):
+    """2.0**n of a whole number from -1022 to 1023: its bits are put where an exponent has them."""
+    biased = np.float64(n + 6755399441056767.0).view(np.uint64)
+    return np.uint64(biased << np.uint64(52)).view(np.float64)
+
+
+@njit(cache=True, error_model="numpy")
+def parts_of_exp(x):
+    """p, a and b of e**x = (1 + p) * a * b: p is e**r - 1 of a rest r, a and b are powers of two.
+
+    No calls and no branches: a loop computes several at a time. ln(2) is subtracted in two parts
+    (Cody and Waite 1980), and p is Taylor's series up to r**13.
+    """
+    x = max(-1000.0, min(1000.0, np.float64(x))) if x == x else np.float64(x)
+    n = np.rint(x * 1.4426950408889634)
+    r = x - n * 0.6931471803691238 - n * 1.9082149292705877e-10
+    p = 1 / 39916800 + r * (1 / 479001600 + r / 6227020800)
+    p = 1 / 40320 + r * (1 / 362880 + r * (1 / 3628800 + r * p))
+    p = 1 / 120 + r * (1 / 720 + r * (1 / 5040 + r * p))
+    p = r + r * r * (1 / 2 + r * (1 / 6 + r * (1 / 24 + r * p)))
+    half = np.rint(n / 2)
+    return p, power_of_two(half), power_of_two(n - half)
+
+
+@njit(cache=True, error_model="numpy")
+def vector_exp(x):
+    """np.exp, computed in float64 within an ulp."""
+    p, a, b = parts_of_exp(x)
+    return (1 + p) * a * b
+
+
+@njit(cache=True, error_model="numpy")
+def vector_log(x):
+    """np.log, computed in float64 within an ulp: x = 2**n * m, and log(m) as FreeBSD's e_log.c.
+
+    No calls and no branches: a loop computes several at a time.
+    """
+    small = x < 2.2250738585072014e-308
+    scaled = np.float64(x * 18014398509481984.0 if small else x)
+    # as if the exponent changed at the root of 1/2: m is between it and the root of 2
+    bits = scaled.view(np.uint64) + np.uint64(0x00095F619980C433)
+    part = (bits & np.uint64(0x000FFFFFFFFFFFFF)) + np.uint64(0x3FE6A09E667F3BCD)
+    whole = (bits >> np.uint64(52)) | np.uint64(0x4330000000000000)
+    n = np.uint64(whole).view(np.float64) - 4503599627371519.0
+    n = n - 54.0 if small else n
+    f = np.uint64(part).view(np.float64) - 1.0
+    s = f / (2.0 + f)
+    z = s * s
+    p = 0.1531383769920937332 + z * 0.1479819860511658591
+    p = 0.2222219843214978396 + z * (0.1818357216161805012 + z * p)
+    p = 0.3999999999940941908 + z * (0.2857142874366239149 + z * p)
+    p = z * (0.6666666666666735130 + z * p)
+    h = 0.5 * f * f
+    rest = h - (s * (h + p) + n * 1.9082149292705877e-10)
+    found = n * 0.6931471803691238 - (rest - f)
+    found = found if x < math.inf else np.float64(x)
+    return found if x > 0 else -math.inf if x == 0 else math.nan
+
+
 @njit(nogil=True, cache=True, error_model="numpy")
 def normal_cdf_loops(d, out):
     T = d.dtype.type
@@ -55,7 +115,7 @@ def normal_cdf_loops(d, out):
             )
         )
         # tail = RSQRT_2PI * np.exp(-0.5 * d * d) * tail
-        tail2 = T(RSQRT_2PI) * math.exp(T(-0.5) * d[i] * d[i]) * tail
+        tail2 = T(RSQRT_2PI) * T(vector_exp(T(-0.5) * d[i] * d[i])) * tail
         # return np.where(d > 0, 1.0 - tail, tail)
         out[i] = T(1.0) - tail2 if d[i] > T(0.0) else tail2
 
@@ -86,12 +146,12 @@ def black_scholes_loops(price, strike, years, volatility, factor, factor2, call)
         # spread = volatility * np.sqrt(years)
         spread = volatility * math.sqrt(years[i])
         # d1 = (np.log(price / strike) + (rate + 0.5 * volatility**2) * years) / spread
-        d1 = (math.log(price[i] / strike[i]) + factor * years[i]) / spread
+        d1 = (T(vector_log(price[i] / strike[i])) + factor * years[i]) / spread
         # d2 = d1 - spread
         d2 = d1 - spread
         # what the strike, paid at the end, is worth today
         # discounted = strike * np.exp(-rate * years)
-        discounted = strike[i] * math.exp(factor2 * years[i])
+        discounted = strike[i] * T(vector_exp(factor2 * years[i]))
         # k = 1.0 / (1.0 + 0.2316419 * np.abs(d))
         k = T(1.0) / (T(1.0) + T(0.2316419) * abs(d1))
         # tail = k * (0.319381530 + k * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429))))
@@ -104,7 +164,7 @@ def black_scholes_loops(price, strike, years, volatility, factor, factor2, call)
             )
         )
         # tail = RSQRT_2PI * np.exp(-0.5 * d * d) * tail
-        tail2 = T(RSQRT_2PI) * math.exp(T(-0.5) * d1 * d1) * tail
+        tail2 = T(RSQRT_2PI) * T(vector_exp(T(-0.5) * d1 * d1)) * tail
         k2 = T(1.0) / (T(1.0) + T(0.2316419) * abs(d2))
         tail3 = k2 * (
             T(0.31938153)
@@ -114,7 +174,7 @@ def black_scholes_loops(price, strike, years, volatility, factor, factor2, call)
                 + k2 * (T(1.781477937) + k2 * (T(-1.821255978) + k2 * T(1.330274429)))
             )
         )
-        tail4 = T(RSQRT_2PI) * math.exp(T(-0.5) * d2 * d2) * tail3
+        tail4 = T(RSQRT_2PI) * T(vector_exp(T(-0.5) * d2 * d2)) * tail3
         # call = price * normal_cdf(d1) - discounted * normal_cdf(d2)
         call[i] = price[i] * (T(1.0) - tail2 if d1 > T(0.0) else tail2) - discounted * (
             T(1.0) - tail4 if d2 > T(0.0) else tail4
@@ -148,12 +208,12 @@ def black_scholes_loops2(price, strike, years, volatility, factor, factor2, put)
         # spread = volatility * np.sqrt(years)
         spread = volatility * math.sqrt(years[i])
         # d1 = (np.log(price / strike) + (rate + 0.5 * volatility**2) * years) / spread
-        d1 = (math.log(price[i] / strike[i]) + factor * years[i]) / spread
+        d1 = (T(vector_log(price[i] / strike[i])) + factor * years[i]) / spread
         # d2 = d1 - spread
         d2 = d1 - spread
         # what the strike, paid at the end, is worth today
         # discounted = strike * np.exp(-rate * years)
-        discounted = strike[i] * math.exp(factor2 * years[i])
+        discounted = strike[i] * T(vector_exp(factor2 * years[i]))
         # k = 1.0 / (1.0 + 0.2316419 * np.abs(d))
         k3 = T(1.0) / (T(1.0) + T(0.2316419) * abs(-d2))
         # tail = k * (0.319381530 + k * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429))))
@@ -166,7 +226,7 @@ def black_scholes_loops2(price, strike, years, volatility, factor, factor2, put)
             )
         )
         # tail = RSQRT_2PI * np.exp(-0.5 * d * d) * tail
-        tail6 = T(RSQRT_2PI) * math.exp(T(-0.5) * -d2 * -d2) * tail5
+        tail6 = T(RSQRT_2PI) * T(vector_exp(T(-0.5) * -d2 * -d2)) * tail5
         k4 = T(1.0) / (T(1.0) + T(0.2316419) * abs(-d1))
         tail7 = k4 * (
             T(0.31938153)
@@ -176,7 +236,7 @@ def black_scholes_loops2(price, strike, years, volatility, factor, factor2, put)
                 + k4 * (T(1.781477937) + k4 * (T(-1.821255978) + k4 * T(1.330274429)))
             )
         )
-        tail8 = T(RSQRT_2PI) * math.exp(T(-0.5) * -d1 * -d1) * tail7
+        tail8 = T(RSQRT_2PI) * T(vector_exp(T(-0.5) * -d1 * -d1)) * tail7
         # put = discounted * normal_cdf(-d2) - price * normal_cdf(-d1)
         put[i] = discounted * (T(1.0) - tail6 if -d2 > T(0.0) else tail6) - price[i] * (
             T(1.0) - tail8 if -d1 > T(0.0) else tail8

@@ -247,7 +247,7 @@ def test_conditions_have_no_branches_where_both_operands_are_there() -> None:
 
 
 def test_what_is_costly_is_computed_once() -> None:
-    assert text_of("rows").count("math.exp(") == 1
+    assert text_of("rows").count("vector_exp(x[") == 1
 
 
 def test_numpy_multiplies_matrices_where_loops_are_left_beside_it() -> None:

@@ -18,6 +18,7 @@ from porter.diagnostics import UsageError
 from porter.dtypes.signatures import ArgType, parse_types
 from porter.options import DoctorOptions, VerifyOptions
 from porter.verify import generated, report
+from porter.verify.compile import compilers
 from porter.verify.compile.ptx_report import double_instructions, resources
 from porter.verify.engines.launches import MOST_LAUNCHES, Launches, TooCostly
 from porter.verify.evidence import PASSED, Evidence, FunctionEvidence
@@ -356,6 +357,7 @@ def test_without_a_compiler_ptx_is_skipped(tmp_path: Path, monkeypatch: pytest.M
     )
     (tmp_path / "sitecustomize.py").write_text(hook)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(compilers, "_waiting", None)  # one that waits would serve
     found = verify_module(VERIFY_MODULES / "maps_cuda.py", functions=("grow",))[0]
     assert [(e.on, e.status) for e in found.evidence] == [
         ("simulator", "passed"),

@@ -148,7 +148,8 @@ def linked_module(
     """The body of a module. Raises ModuleError where it would not be what the plans say."""
     asked = (tuple(functions), source, target)
     for known, made in list(_LAST):
-        if known == asked:
+        # a user's templates may have changed since
+        if known == asked and not target.folders:
             return made
     made = _linked(functions, source, target)
     _LAST.append((asked, made))

@@ -38,12 +38,7 @@ from porter.convert.served.complexes import real_arrays
 from porter.convert.served.kinds import beside_floats, other_kinds, with_lone, with_stored
 from porter.convert.served.numbers import reals
 from porter.convert.served.numbers_alone import host_form
-from porter.convert.served.other_dtypes import (
-    forms_of_dtypes,
-    integer_form,
-    spelled,
-    unsigned,
-)
+from porter.convert.served.other_dtypes import forms_of_dtypes, integer_form, spelled, unsigned
 from porter.convert.served.promotion import Question, conversions
 from porter.convert.served.siblings import (
     Sibling,
@@ -361,37 +356,42 @@ def convert_function(
         converted = _converted(function, made, how, given_types is not None)
         if not may_vary(function, target):
             return _called(function, converted)
-        forms = [(made, converted)]
-
-        def attempt(types: Sequence[ParameterType]) -> Made | None:
-            return spelled(how.exact(function, types), made)
-
-        def convert(form: Made) -> tuple[Made, Converted]:
-            return form, _converted(function, form, how, True)
-
-        none = dict[int, int]()
-        if given_types is None or len(given_types) > 1:
-            refused: list[tuple[ParameterType, ...]] = []
-            others = list(other_forms(function, made, given_types, attempt, refused))
-            if given_types is None and len(others) + 1 < MOST_ASSUMED:
-                others += integer_form(function, made, converted.conversions,
-                                       converted.siblings, scope, attempt)  # fmt: skip
-            none = dict(refused_arrays([m.types for m in (made, *others)], refused))
-            forms += map(convert, others)
-        host = None
-        told = target.tells_dtypes and decorator_signature(function) is None
-        if how.siblings and told:
-            forms = forms_of_dtypes(forms, attempt, convert)
-        if given_types is None or len(given_types) > 1 or told:
-            whole = any(form.takes_integers for _, form in forms) if told else None
-            host = host_form(
-                function, [m for m, _ in forms], given_types, scope, how.partial, whole
-            )
-        converted = replace(converted, refused=none)
-        converted = _with_forms(function, [(made, converted), *forms[1:]], how)
-        return _called(function, replace(converted, host=host))
+        return _called(function, _varied(function, (made, converted), given_types, how))
     except Refusal as e:
         raise Refusal(e.diagnostic.at(function.module.path, function.name)) from None
+
+
+def _varied(
+    function: FunctionSource, first: tuple[Made, Converted], given: Sequence[str] | None, how: How
+) -> Converted:
+    """The function with all its forms, and with the one on the host."""
+    made, converted = first
+    forms = [first]
+
+    def attempt(types: Sequence[ParameterType]) -> Made | None:
+        return spelled(how.exact(function, types), made)
+
+    def convert(form: Made) -> tuple[Made, Converted]:
+        return form, _converted(function, form, how, True)
+
+    none = dict[int, int]()
+    if given is None or len(given) > 1:
+        refused: list[tuple[ParameterType, ...]] = []
+        others = list(other_forms(function, made, given, attempt, refused))
+        if given is None and len(others) + 1 < MOST_ASSUMED:
+            known = converted.conversions, converted.siblings
+            others += integer_form(function, made, *known, how.scope, attempt)
+        none = dict(refused_arrays([m.types for m in (made, *others)], refused))
+        forms += map(convert, others)
+    whole = None
+    if how.target.tells_dtypes and decorator_signature(function) is None:
+        forms = forms_of_dtypes(forms, attempt, convert) if how.siblings else forms
+        whole = any(form.takes_integers for _, form in forms)
+    every = [m for m, _ in forms]
+    host = host_form(function, every, given, how.scope, how.partial, whole)
+    converted = replace(converted, refused=none)
+    converted = _with_forms(function, [(made, converted), *forms[1:]], how)
+    return replace(converted, host=host)
 
 
 def _called(function: FunctionSource, converted: Converted) -> Converted:

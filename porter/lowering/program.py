@@ -269,21 +269,9 @@ def _finish(
         k: replace(v, shape=tuple(map(poly, v.shape)), dtype=dtype(v.dtype))
         for k, v in b.out.buffers.items()
     }
-    floated = floated_numbers(body)
     program = ir.Program(
         name=function.node.name.value,
-        parameters=tuple(
-            replace(
-                p,
-                dtype=dtype(p.dtype),
-                classes=_classes(b.host.classes.get(p.name, [])),
-                updated=p.ndim is None and p.name in b.out.updated,
-                floated=p.name in floated,
-                beside_bools=p.name in b.dtypes.beside_bools,
-                pythons=p.name in b.dtypes.pythons,
-            )
-            for p in parameters
-        ),
+        parameters=tuple(_used(b, replace(p, dtype=dtype(p.dtype)), body) for p in parameters),
         buffers=buffers,
         body=body,
         checks=_checks(b, poly),
@@ -297,8 +285,8 @@ def _finish(
         shown=dict(b.out.shown),
         indexed="shape" in b.sizes.asked,
         ranked="rank" in b.sizes.asked,
-        strict=b.sizes.strict_shapes,
-        stored=b.sizes.stored,
+        strict=bool(b.sizes.strict),
+        stored="stored" in b.sizes.strict,
         no_alias=frozenset(b.aliases.no_alias),
         sized=frozenset(b.sizes.sized),
         shared_updates=b.out.shared_updates,
@@ -307,6 +295,15 @@ def _finish(
     )
     check(program.body, program, program.buffers)
     return program
+
+
+def _used(b: Builder, p: ir.Parameter, body: tuple[ir.Stmt, ...]) -> ir.Parameter:
+    """A parameter with what the function does with it."""
+    return replace(
+        p, classes=_classes(b.host.classes.get(p.name, [])),
+        updated=p.ndim is None and p.name in b.out.updated, floated=p.name in floated_numbers(body),
+        beside_bools=p.name in b.dtypes.beside_bools, pythons=p.name in b.dtypes.pythons,
+    )  # fmt: skip
 
 
 def _classes(noted: Sequence[ir.Classes]) -> tuple[ir.Classes, ...]:

@@ -10,6 +10,7 @@ import symtable
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import libcst as cst
 
@@ -88,9 +89,12 @@ class _Copy:
         self.imports -= set(late)
         inside = [done[k][1] for k in sorted(done)]
         suite = own.body.with_changes(
-            body=[*map(cst.parse_statement, late), *inside, *own.body.body]
+            body=_apart([*map(cst.parse_statement, late), *inside, *own.body.body])
         )
-        made = own.with_changes(name=cst.Name(name), body=suite, params=_positional(node))
+        made = own.with_changes(
+            name=cst.Name(name), body=suite, params=_positional(node),
+            whitespace_before_params=cst.SimpleWhitespace(""),
+        )  # fmt: skip
         return self.tree.code_for_node(made).strip("\n")
 
     def _written(
@@ -184,6 +188,19 @@ def _positional(node: cst.FunctionDef) -> cst.Parameters:
     names = [p.name for p in (*node.params.posonly_params, *node.params.params,
                               *node.params.kwonly_params)]  # fmt: skip
     return cst.Parameters(params=[cst.Param(cst.Name(n.value)) for n in names])
+
+
+def _apart(statements: Sequence[cst.BaseStatement]) -> list[cst.BaseStatement]:
+    """The statements with an empty line after each definition, as formatters have it."""
+    found = list(statements)
+    for k, (before, after) in enumerate(pairwise(statements), start=1):
+        line = cst.EmptyLine(indent=False)
+        if isinstance(before, cst.FunctionDef) and isinstance(
+            after, (cst.SimpleStatementLine, cst.BaseCompoundStatement)
+        ):
+            lines = [one for one in after.leading_lines if one.comment is not None]
+            found[k] = after.with_changes(leading_lines=[line, *lines])
+    return found
 
 
 def _without_docstring(statements: Sequence[cst.BaseStatement]) -> list[cst.BaseStatement]:

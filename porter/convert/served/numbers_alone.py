@@ -73,6 +73,8 @@ def host_form(
     def converts(types: Types) -> bool:
         return _program(function, types, scope, partial) is not None
 
+    if signatures is not None and len(signatures) == 1 and takes_integers is None:
+        return None
     types = next(_wanted(function, forms, signatures, scope, converts), None)
     if types is None and takes_integers is not None:
         types = _for_others(function, forms, scope, takes_integers)

@@ -84,7 +84,7 @@ def _writable(b: Builder, target: Array) -> View:
     if same & b.aliases.frozen:
         raise b.refuse("PRT905", f"a host object still refers to `{view.buffer}`",
                        "give the host object a copy: `.copy()`")  # fmt: skip
-    b.sizes.strict_shapes = b.sizes.stored = True
+    b.sizes.strict.add("stored")
     if same & b.aliases.snapshots.keys():
         raise b.aliases.may_share(view.buffer)
     b.aliases.keep_apart(

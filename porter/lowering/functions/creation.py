@@ -50,7 +50,7 @@ def _constant_array(name: str, value: float) -> None:
 
 def _like(call: Call) -> tuple[Poly, ...]:
     """The shape of the array `a`, or the one given as `shape`."""
-    call.b.sizes.strict_shapes = True
+    call.b.sizes.strict.add("made")
     if call.value("shape") is not NONE:
         return shape_of(call, call.value("shape"))
     array = call.array("a")

@@ -37,8 +37,8 @@ class KnownSizes(Part):
     fetched: set[str] = field(default_factory=set)  # sizes that the host reads back
     asked: set[str] = field(default_factory=set)  # "shape", "rank": what the function reads
     sized: set[str] = field(default_factory=set)
-    strict_shapes: bool = False
-    stored: bool = False  # and not only arrays made like others are why
+    #: why arguments must have one shape: an array is "made" like another one, or "stored" into
+    strict: set[str] = field(default_factory=set)
 
     def tell(self, array: Array) -> None:
         """The function learns the shape of an array, and with it those of what it is made of."""

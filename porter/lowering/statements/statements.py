@@ -451,7 +451,7 @@ class FunctionBody(Body):
             raise self.b.refuse(
                 "PRT907", f"NumPy cannot cast the {result.dtype.name} result to "
                 f"{target.dtype.name}", "convert the target with `astype` first")  # fmt: skip
-        self.b.sizes.strict_shapes = self.b.sizes.stored = True
+        self.b.sizes.strict.add("stored")
         if isinstance(node.target, cst.Name) and self._owned(node.target.value, target):
             self.b.sizes.sized |= {n for p in target.shape for n in p.names()}
             self.env[node.target.value] = self._named_array(

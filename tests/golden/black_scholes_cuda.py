@@ -24,7 +24,7 @@
 # porter: form black_scholes(float64, float64, float64, float64, float64)
 # porter: shapes black_scholes: price[] strike[] years[] rate[] volatility[]
 # porter: verified black_scholes: simulator 48 cases; ptx sm_75 sm_80 sm_90 16 cases
-# porter: output sha256:537ebcf35fe9f618df8c589a2f37cf609d6db39a429d8e8dde4643915ddce3c8
+# porter: output sha256:ebece397fb1802a04c24b1f5a7eda8cd10f8bac53e5327cc1229732d09a8c8ae
 
 """CUDA kernels for the NumPy functions of black_scholes.py."""
 
@@ -159,8 +159,7 @@ def black_scholes_kernel(price, strike, years, volatility, factor, factor2, call
         )
 
 
-def _black_scholes_host(
-    price, strike, years, rate, volatility):
+def _black_scholes_host(price, strike, years, rate, volatility):
     def normal_cdf(d):
         k = 1.0 / (1.0 + 0.2316419 * np.abs(d))
         tail = k * (
@@ -170,6 +169,7 @@ def _black_scholes_host(
         )
         tail = RSQRT_2PI * np.exp(-0.5 * d * d) * tail
         return np.where(d > 0, 1.0 - tail, tail)
+
     spread = volatility * np.sqrt(years)
     d1 = (np.log(price / strike) + (rate + 0.5 * volatility**2) * years) / spread
     d2 = d1 - spread
@@ -238,7 +238,8 @@ def _on_device(array):
 def _scalars(*values):
     """Whether a call passes no array and no list: numbers, texts and None."""
     plain = (bool, int, float, complex, str, type(None), np.generic)
-    return all(isinstance(v, plain) or (type(v) is np.ndarray and not v.ndim) for v in values)
+    points = (type(v) is np.ndarray and not v.ndim for v in values)
+    return all(isinstance(v, plain) or point for v, point in zip(values, points))
 
 
 def _command():

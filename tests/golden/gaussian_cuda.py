@@ -11,7 +11,7 @@
 # porter: form gaussian_pdf(float64, float64, float64)
 # porter: shapes gaussian_pdf: x[] mean[] sigma[]
 # porter: verified gaussian_pdf: simulator 48 cases; ptx sm_75 sm_80 sm_90 16 cases
-# porter: output sha256:fa3b6a8580ef1f029283b2a2fc54c268c53c7d8c747c5ec63f978015cafa7ac8
+# porter: output sha256:d39664f313f57f57fb69b3383254e0537b95f90bd1467b36b7d56bc85d313f37
 
 """CUDA kernels for the NumPy functions of gaussian.py."""
 
@@ -48,8 +48,7 @@ def gaussian_pdf_kernel(x, mean, sigma, factor, out):
         out[i] = math.exp(T(-0.5) * z**2) / factor
 
 
-def _gaussian_pdf_host(
-    x, mean, sigma):
+def _gaussian_pdf_host(x, mean, sigma):
     z = (x - mean) / sigma
     return np.exp(-0.5 * z**2) / (sigma * SQRT_2PI)
 
@@ -84,7 +83,8 @@ def _on_device(array):
 def _scalars(*values):
     """Whether a call passes no array and no list: numbers, texts and None."""
     plain = (bool, int, float, complex, str, type(None), np.generic)
-    return all(isinstance(v, plain) or (type(v) is np.ndarray and not v.ndim) for v in values)
+    points = (type(v) is np.ndarray and not v.ndim for v in values)
+    return all(isinstance(v, plain) or point for v, point in zip(values, points))
 
 
 def _command():

@@ -12,7 +12,7 @@
 # porter: form hidden_layer(float64, float64)
 # porter: shapes hidden_layer: greyscales[] weights[]
 # porter: verified hidden_layer: simulator 48 cases; ptx sm_75 sm_80 sm_90 16 cases
-# porter: output sha256:bbe4cd8789f323a8a69698dd51f44e8560867ffbfd2123b3b3218c5ec0dc52c3
+# porter: output sha256:204bdaeaa0ac557f3962d4e29a1d7b9d90a562aacb6e0e7cd015fa1254217715
 
 """CUDA kernels for the NumPy functions of hidden_layer.py."""
 
@@ -47,8 +47,7 @@ def hidden_layer_kernel(greyscales, weights, out):
         out[i] = math.tanh(weighted)
 
 
-def _hidden_layer_host(
-    greyscales, weights):
+def _hidden_layer_host(greyscales, weights):
     # bring the grey values into [0, 1]
     normalized = greyscales / GREYSCALE_MAX
     weighted = normalized * weights
@@ -89,7 +88,8 @@ def _on_device(array):
 def _scalars(*values):
     """Whether a call passes no array and no list: numbers, texts and None."""
     plain = (bool, int, float, complex, str, type(None), np.generic)
-    return all(isinstance(v, plain) or (type(v) is np.ndarray and not v.ndim) for v in values)
+    points = (type(v) is np.ndarray and not v.ndim for v in values)
+    return all(isinstance(v, plain) or point for v, point in zip(values, points))
 
 
 def _command():

@@ -20,7 +20,7 @@
 # porter: form clip_outliers(float64, float64)
 # porter: shapes clip_outliers: x[] limit[]
 # porter: verified clip_outliers: simulator 48 cases; ptx sm_75 sm_80 sm_90 16 cases
-# porter: output sha256:50a1ce07747ac27ae18853531f1549aaf5734f554609891ebec8d26991d403cf
+# porter: output sha256:7dd46b6db20f9736eb4386a635c358c6afca491f3c2a194514e743761b533696
 
 """CUDA kernels for the NumPy functions of threshold.py."""
 
@@ -123,7 +123,8 @@ def _on_device(array):
 def _scalars(*values):
     """Whether a call passes no array and no list: numbers, texts and None."""
     plain = (bool, int, float, complex, str, type(None), np.generic)
-    return all(isinstance(v, plain) or (type(v) is np.ndarray and not v.ndim) for v in values)
+    points = (type(v) is np.ndarray and not v.ndim for v in values)
+    return all(isinstance(v, plain) or point for v, point in zip(values, points))
 
 
 def _command():

@@ -25,7 +25,7 @@
 # porter: form black_scholes(float64, float64, float64, float64, float64)
 # porter: shapes black_scholes: price[] strike[] years[] rate[] volatility[]
 # porter: verified black_scholes: cpu 48 cases
-# porter: output sha256:8d0d6fb4d4d61b7e05efb63cd7aa416410d893762e9aa2b3cf159e10db57f467
+# porter: output sha256:ee0fc37980767273ca63b101173c901d25569f707b209d2ab9d8e2622f1f6e84
 
 """Compiled loops for the NumPy functions of black_scholes.py."""
 
@@ -205,8 +205,7 @@ def black_scholes_loops(price, strike, years, volatility, factor, factor2, call,
         )
 
 
-def _black_scholes_host(
-    price, strike, years, rate, volatility):
+def _black_scholes_host(price, strike, years, rate, volatility):
     def normal_cdf(d):
         k = 1.0 / (1.0 + 0.2316419 * np.abs(d))
         tail = k * (
@@ -216,6 +215,7 @@ def _black_scholes_host(
         )
         tail = RSQRT_2PI * np.exp(-0.5 * d * d) * tail
         return np.where(d > 0, 1.0 - tail, tail)
+
     spread = volatility * np.sqrt(years)
     d1 = (np.log(price / strike) + (rate + 0.5 * volatility**2) * years) / spread
     d2 = d1 - spread
@@ -274,7 +274,8 @@ def black_scholes(price, strike, years, rate=0.02, volatility=0.30):
 def _scalars(*values):
     """Whether a call passes no array and no list: numbers, texts and None."""
     plain = (bool, int, float, complex, str, type(None), np.generic)
-    return all(isinstance(v, plain) or (type(v) is np.ndarray and not v.ndim) for v in values)
+    points = (type(v) is np.ndarray and not v.ndim for v in values)
+    return all(isinstance(v, plain) or point for v, point in zip(values, points))
 
 
 def _command():

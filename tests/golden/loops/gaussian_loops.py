@@ -12,7 +12,7 @@
 # porter: form gaussian_pdf(float64, float64, float64)
 # porter: shapes gaussian_pdf: x[] mean[] sigma[]
 # porter: verified gaussian_pdf: cpu 48 cases
-# porter: output sha256:a284ad72ff52d8e7a8bab72c5bacb9e84d79a349184b3b3319050fdda841f0ef
+# porter: output sha256:086f3606ebce82df2b0132d0d428a95263421e23843632fd5e8b3069cde73ce2
 
 """Compiled loops for the NumPy functions of gaussian.py."""
 
@@ -70,8 +70,7 @@ def gaussian_pdf_loops(x, mean, sigma, factor, out):
         out[i] = T(vector_exp(T(-0.5) * z**2)) / factor
 
 
-def _gaussian_pdf_host(
-    x, mean, sigma):
+def _gaussian_pdf_host(x, mean, sigma):
     z = (x - mean) / sigma
     return np.exp(-0.5 * z**2) / (sigma * SQRT_2PI)
 
@@ -96,7 +95,8 @@ def gaussian_pdf(x, mean=0.0, sigma=1.0):
 def _scalars(*values):
     """Whether a call passes no array and no list: numbers, texts and None."""
     plain = (bool, int, float, complex, str, type(None), np.generic)
-    return all(isinstance(v, plain) or (type(v) is np.ndarray and not v.ndim) for v in values)
+    points = (type(v) is np.ndarray and not v.ndim for v in values)
+    return all(isinstance(v, plain) or point for v, point in zip(values, points))
 
 
 def _command():

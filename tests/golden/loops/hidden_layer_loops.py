@@ -13,7 +13,7 @@
 # porter: form hidden_layer(float64, float64)
 # porter: shapes hidden_layer: greyscales[] weights[]
 # porter: verified hidden_layer: cpu 48 cases
-# porter: output sha256:e9dbe9d799bc350e562ba9807a681f45e8f2f578b1037c3bf9e03f208776ff53
+# porter: output sha256:41513e2ab3a3415027b805f6a51be5030ab5bcba6606e067f698bff4a419a710
 
 """Compiled loops for the NumPy functions of hidden_layer.py."""
 
@@ -81,8 +81,7 @@ def hidden_layer_loops(greyscales, weights, out):
         out[i] = T(vector_tanh(weighted))
 
 
-def _hidden_layer_host(
-    greyscales, weights):
+def _hidden_layer_host(greyscales, weights):
     # bring the grey values into [0, 1]
     normalized = greyscales / GREYSCALE_MAX
     weighted = normalized * weights
@@ -113,7 +112,8 @@ def hidden_layer(greyscales, weights):
 def _scalars(*values):
     """Whether a call passes no array and no list: numbers, texts and None."""
     plain = (bool, int, float, complex, str, type(None), np.generic)
-    return all(isinstance(v, plain) or (type(v) is np.ndarray and not v.ndim) for v in values)
+    points = (type(v) is np.ndarray and not v.ndim for v in values)
+    return all(isinstance(v, plain) or point for v, point in zip(values, points))
 
 
 def _command():

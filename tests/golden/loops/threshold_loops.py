@@ -21,7 +21,7 @@
 # porter: form clip_outliers(float64, float64)
 # porter: shapes clip_outliers: x[] limit[]
 # porter: verified clip_outliers: cpu 48 cases
-# porter: output sha256:250546c8eb0b3e457657ef6e98bc57b11a9476d60702e8dea5eec2e19eb0fc9b
+# porter: output sha256:1869e430a9d8132558a38c7c7624887f42a041ab6e508968648b5cc4c130c7d3
 
 """Compiled loops for the NumPy functions of threshold.py."""
 
@@ -110,7 +110,8 @@ def clip_outliers(x, limit):
 def _scalars(*values):
     """Whether a call passes no array and no list: numbers, texts and None."""
     plain = (bool, int, float, complex, str, type(None), np.generic)
-    return all(isinstance(v, plain) or (type(v) is np.ndarray and not v.ndim) for v in values)
+    points = (type(v) is np.ndarray and not v.ndim for v in values)
+    return all(isinstance(v, plain) or point for v, point in zip(values, points))
 
 
 def _command():

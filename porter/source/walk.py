@@ -47,3 +47,9 @@ def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         node = stack.pop()
         yield node
         stack += reversed(children(node))
+
+
+def joined(space: cst.ParenthesizedWhitespace) -> cst.BaseParenthesizableWhitespace:
+    """A line break inside of brackets; where no comment is lost, the statement is laid out anew."""
+    comments = [space.first_line.comment, *(line.comment for line in space.empty_lines)]
+    return space if any(comments) else cst.SimpleWhitespace(" ")

@@ -24,7 +24,7 @@
 # porter: form black_scholes(float64, float64, float64, float64, float64)
 # porter: shapes black_scholes: price[] strike[] years[] rate[] volatility[]
 # porter: verified black_scholes: simulator 48 cases; ptx sm_75 sm_80 sm_90 16 cases
-# porter: output sha256:ebece397fb1802a04c24b1f5a7eda8cd10f8bac53e5327cc1229732d09a8c8ae
+# porter: output sha256:d2d49b8a9d810c27cf67c40d38a363cda3f196f678a7165a6d2393b9711adee0
 
 """CUDA kernels for the NumPy functions of black_scholes.py."""
 
@@ -163,9 +163,9 @@ def _black_scholes_host(price, strike, years, rate, volatility):
     def normal_cdf(d):
         k = 1.0 / (1.0 + 0.2316419 * np.abs(d))
         tail = k * (
-            0.319381530 + k * (
-                -0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429))
-            )
+            0.319381530
+            + k
+            * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429)))
         )
         tail = RSQRT_2PI * np.exp(-0.5 * d * d) * tail
         return np.where(d > 0, 1.0 - tail, tail)

@@ -9,6 +9,7 @@ import libcst as cst
 
 from porter.convert.cupy.calls import Marks
 from porter.source.module import SourceModule
+from porter.source.walk import joined
 from porter.support.parsing import docstring_of
 
 _ATOMS = (cst.Name, cst.Integer, cst.Float, cst.Call, cst.Subscript, cst.Attribute)
@@ -71,7 +72,7 @@ class _Rewriter(cst.CSTTransformer):
     ) -> cst.CSTNode | cst.FlattenSentinel[cst.CSTNode]:
         marks = self.marks
         if isinstance(updated_node, cst.ParenthesizedWhitespace):
-            return _joined(updated_node)
+            return joined(updated_node)
         if original_node in marks.instead:
             return _statements(marks.instead[original_node], original_node)
         made = updated_node
@@ -87,12 +88,6 @@ class _Rewriter(cst.CSTTransformer):
             value = cast(cst.BaseExpression, made)
             return cst.Call(func=cst.parse_expression(around), args=[cst.Arg(value=value)])
         return made
-
-
-def _joined(space: cst.ParenthesizedWhitespace) -> cst.BaseParenthesizableWhitespace:
-    """A line break inside of brackets; where no comment is lost, the statement is laid out anew."""
-    comments = [space.first_line.comment, *(line.comment for line in space.empty_lines)]
-    return space if any(comments) else cst.SimpleWhitespace(" ")
 
 
 def _statements(text: str, node: cst.CSTNode) -> cst.FlattenSentinel[cst.CSTNode]:

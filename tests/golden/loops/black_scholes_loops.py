@@ -25,7 +25,7 @@
 # porter: form black_scholes(float64, float64, float64, float64, float64)
 # porter: shapes black_scholes: price[] strike[] years[] rate[] volatility[]
 # porter: verified black_scholes: cpu 48 cases
-# porter: output sha256:ee0fc37980767273ca63b101173c901d25569f707b209d2ab9d8e2622f1f6e84
+# porter: output sha256:3c862b57e6f9d89c1d3c0d9f2e162a61124c81287830f6e45613a9438cebe4ff
 
 """Compiled loops for the NumPy functions of black_scholes.py."""
 
@@ -209,9 +209,9 @@ def _black_scholes_host(price, strike, years, rate, volatility):
     def normal_cdf(d):
         k = 1.0 / (1.0 + 0.2316419 * np.abs(d))
         tail = k * (
-            0.319381530 + k * (
-                -0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429))
-            )
+            0.319381530
+            + k
+            * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429)))
         )
         tail = RSQRT_2PI * np.exp(-0.5 * d * d) * tail
         return np.where(d > 0, 1.0 - tail, tail)

@@ -42,8 +42,8 @@ def test_it_runs_on_this_cpu(module: Path) -> None:
     # the names of the contract: its own source, compiled for the CPU
     assert (evidence.on, evidence.detail["ran"]) == ("emulator", "cpu")
     assert evidence.detail["launches"] > 0
-    assert found.summary() == ("cpu 8 cases",)
-    assert next(lines(found)).startswith("verified on this CPU: 8 cases passed")
+    assert found.summary() == ("cpu 16 cases",)
+    assert next(lines(found)).startswith("verified on this CPU: 16 cases passed")
 
 
 def test_a_wrong_loop_is_found(module: Path) -> None:

@@ -53,7 +53,7 @@ def test_each_backend_has_a_child_of_its_own() -> None:
             if evidence.status == "skipped":
                 assert BACKENDS[name] in evidence.detail["reason"]
         assert any(e.status == "passed" for e in function.evidence)
-        assert function.summary() == ("ptx sm_90 24 cases",)
+        assert function.summary() == ("ptx sm_90 48 cases",)
 
 
 def test_what_the_compiler_rejects_is_told(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def test_a_right_kernel_passes_and_tells_the_gpu() -> None:
     [gpu], mismatch = evidence(done)
     assert (done.returncode, mismatch, gpu["on"], gpu["status"]) == (0, None, "gpu", "passed")
     detail = gpu["detail"]
-    assert gpu["cases"] == 24 and detail["gpu"] == "a stand-in"
+    assert gpu["cases"] == 48 and detail["gpu"] == "a stand-in"
     # half a millisecond for each but the first of a kernel with its types
     assert detail["kernel_milliseconds"] == detail["timed_launches"] / 2 > 0
     assert detail["timed_launches"] < detail["launches"]
@@ -138,7 +138,7 @@ def test_the_sanitizer_repeats_verification(tmp_path: Path) -> None:
     said = [line.partition(":")[0].strip() for line in done.stdout.splitlines()[2:]]
     place = "verified on the GPU"
     assert said == [place, *(f"{place} under {tool}" for tool in TOOLS)]
-    assert "memcheck: 8 cases passed" in done.stdout
+    assert "memcheck: 16 cases passed" in done.stdout
 
 
 def test_what_the_sanitizer_finds_is_a_failure(tmp_path: Path) -> None:

@@ -90,18 +90,19 @@ class Prologue(Pipeline):
         # one that is stored into is no number; numbers take its dtype
         written = self.overlap.written
         every = [p.name for p in floats]
+        several = self.elementwise and len(every) > 1 and not set(every) <= written
+        if several and self.plan.numbers.computed is not None:
+            self._needs("_weak_integers")
+            both = ", ".join("_" if n in written else n for n in every)
+            computed = self._among(every, "computed")
+            self.emit(f"{both} = _weak_integers({', '.join(every)}{computed})")
         # a number takes the dtype of those that it meets, if one of them is an array
         for loose in (*self._alike(floats), every) if self.elementwise and len(every) > 1 else ():
             if set(loose) <= written:
                 continue
             self._needs("_weak")
             both = ", ".join("_" if n in written else n for n in loose)
-            given = ", ".join(loose)
-            self.emit(f"{both} = _weak({given}{self._among(loose, 'strong')})")
-            if self.plan.numbers.computed is not None and list(loose) == every:
-                self._needs("_weak_integers")
-                computed = self._among(loose, "computed")
-                self.emit(f"{both} = _weak_integers({given}{computed})")
+            self.emit(f"{both} = _weak({', '.join(loose)}{self._among(loose, 'strong')})")
 
     def _alike(self, parameters: Sequence[ir.Parameter]) -> list[list[str]]:
         """The arrays that have one dtype, where there are several of it but not all."""

@@ -1,6 +1,6 @@
 """Calls of compiled loops with numbers beside arrays, and of their originals; run by a test.
 
-    python -m tests.convert.numbers_child PARAMETERS BODIES      (a JSON list; all arrays of float64)
+    python -m tests.convert.numbers_child PARAMETERS BODIES   (a JSON list; all arrays of float64)
 
 The loops run as Python runs them.  Prints how often the results of each body are equal, refused,
 raised by both, and what differs, as JSON.

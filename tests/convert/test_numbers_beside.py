@@ -70,7 +70,7 @@ def test_compiled_loops_take_them(tmp_path: Path) -> None:
     found = made.f0(x, 3)
     assert found.dtype == np.int8 and found.tolist() == (x * 3 + x).tolist()
     assert made.f1(x, True).tolist() == [1, 1, 100]
-    single = np.arange(5, dtype=np.float32)
+    single = np.random.default_rng(0).normal(size=200).astype(np.float32)
     expected = single + 0.1
     made.f2(single, 0.1)
     assert single.tolist() == expected.tolist()

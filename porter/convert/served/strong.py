@@ -21,8 +21,8 @@ from porter.schedule.overlap import overlaps
 _OF_MATH = ("float", "real_float", "whole", "test")
 #: dtypes of integers, the one that shows most first; NumPy's functions make float16 of it
 _NARROW = ("int8", "int32")
-#: how many numbers are looked at together; each set of them has a program of its own
-_TOGETHER = 3
+#: how many numbers there are at most; each set of them has a program of its own
+_MOST = 4
 Types = Sequence[ParameterType]
 
 
@@ -197,8 +197,11 @@ def _computed(
 
     Python computes `y + 1` of `(y + 1) * x` with integers of any size, NumPy makes an int64 of
     `np.abs(y)` and of `(x > 0) * y`.  In `x * y + 1` the number is what the array is.  Which of the
-    arguments may be `numbers` is told by their positions; None where no integers are computed.
+    arguments may be `numbers` is told by their positions; None where no integers are computed, or
+    where there are too many numbers to look at each set of them.
     """
+    if len(numbers) > _MOST:
+        return None
     for name in _NARROW:
         own = [replace(t, dtype=DType(name)) if t.ndim is not None and t.dtype.kind in "iuf" else t
                for t in types]  # fmt: skip
@@ -221,7 +224,7 @@ def _computed(
             if any({*g} <= {*group} for g in found):
                 continue
             mixed = [ParameterType(WEAK_INT, None) if k in chosen else t for k, t in enumerate(own)]
-            with_numbers = made(mixed) if size <= _TOGETHER else None
+            with_numbers = made(mixed)
             if with_numbers is None or _operations(with_numbers) != wanted:
                 found.append(group)
     return tuple(found)

@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from porter import ir
 from tests.convert.numbers_child import loaded, modules, outcomes
+from tests.convert.test_promotion import converted
 from tests.support.shell import Shell
 
 #: of 160 calls with an array and a number, how many are served at least
@@ -100,3 +102,15 @@ def test_a_number_goes_to_the_form_that_has_kernels_for_it(shell: Shell) -> None
     # NumPy's int64 is not an int32
     with pytest.raises(TypeError, match="give them one dtype"):
         made.zero_below(np.arange(6, dtype=np.int32), np.int64(3))
+
+
+@pytest.mark.parametrize("made", ["np.asarray(s)", "np.copy(s)", "np.atleast_1d(s)"])
+def test_an_array_of_a_number_is_a_float64(made: str) -> None:
+    program = converted(f"return x * {made}", "float32[:], float64", "x, s").program
+    dtypes = [s.dtype.name for s in program.body if isinstance(s, ir.Def)]
+    assert dtypes == ["float64"]
+
+
+def test_a_number_itself_is_as_the_array() -> None:
+    program = converted("return x * s", "float32[:], float64", "x, s").program
+    assert [s.dtype.name for s in program.body if isinstance(s, ir.Def)] == ["float32"]

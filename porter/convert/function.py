@@ -110,7 +110,8 @@ class Converted:
     @property
     def text(self) -> FunctionText:
         """The text of the function itself."""
-        forms = [Variant(v.plan.name, v.plan, v._allowed()) for v in self.variants]
+        parts = self.variants
+        forms = [Variant(v.plan.name, v.plan, v._allowed(), v.conversions) for v in parts]
         own = dispatcher(self.plan, forms, self.target) if forms else self._filled()
         if self.host is not None:
             own = with_host_form(own, self.host, self.plan.parameters)

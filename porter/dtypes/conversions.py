@@ -119,6 +119,11 @@ class Conversions:
         return bool(self.names or self.mixed or self.complexes)
 
     @property
+    def integral(self) -> tuple[str, ...]:
+        """The parameters of whose integers it makes float64 or complex128."""
+        return (*self.names, *(self.complexes if self.whole else ()))
+
+    @property
     def word(self) -> str:
         """What the checks of arrays that become complex are told."""
         return f"complex {self.whole.word if self.whole else ''}".rstrip()

@@ -79,6 +79,9 @@ class ForNumbers:
     kept: tuple[Mapping[int, tuple[str, ...]], ...] = ()
     # groups of arguments of which NumPy makes a float64 of its own, if all of one are numbers
     strong: tuple[tuple[str, ...], ...] = ()
+    # those of which Python or NumPy makes an integer of its own before an array of integers is met;
+    # None where nothing is computed with integers
+    computed: tuple[tuple[str, ...], ...] | None = None
 
 
 @dataclass(frozen=True)

@@ -87,24 +87,22 @@ class Prologue(Pipeline):
         self._python_numbers()
         # beside arrays of floats, a count stays an integer
         floats = [p for p in self.arrays if p.dtype.kind not in "iu"] or self.arrays
-        # one that is stored into is no number; where there are results, numbers take its dtype
+        # one that is stored into is no number; numbers take its dtype
         written = self.overlap.written
-        if not self._makes_results():
-            floats = [p for p in floats if p.name not in written]
         every = [p.name for p in floats]
+        several = self.elementwise and len(every) > 1 and not set(every) <= written
+        if several and self.plan.numbers.computed is not None:
+            self._needs("_weak_integers")
+            both = ", ".join("_" if n in written else n for n in every)
+            computed = self._among(every, "computed")
+            self.emit(f"{both} = _weak_integers({', '.join(every)}{computed})")
         # a number takes the dtype of those that it meets, if one of them is an array
         for loose in (*self._alike(floats), every) if self.elementwise and len(every) > 1 else ():
             if set(loose) <= written:
                 continue
             self._needs("_weak")
             both = ", ".join("_" if n in written else n for n in loose)
-            self.emit(f"{both} = _weak({', '.join(loose)}{self._strong_among(loose)})")
-
-    def _makes_results(self) -> bool:
-        """Whether some result is no argument."""
-        returns = (i for i in items_of(self.plan.items) if isinstance(i, ir.Return))
-        values = [v for i in returns for v in i.values if isinstance(v, str)]
-        return any(not self.plan.buffers[v].parameter for v in values)
+            self.emit(f"{both} = _weak({', '.join(loose)}{self._among(loose, 'strong')})")
 
     def _alike(self, parameters: Sequence[ir.Parameter]) -> list[list[str]]:
         """The arrays that have one dtype, where there are several of it but not all."""
@@ -114,12 +112,13 @@ class Prologue(Pipeline):
             groups.setdefault(dtype.var or dtype.name, []).append(p.name)
         return [names for names in groups.values() if 1 < len(names) < len(parameters)]
 
-    def _strong_among(self, loose: Sequence[str]) -> str:
-        """Which numbers NumPy makes a float64 of; all of them are as they are."""
-        groups = [[n for n in group if n in loose] for group in self.plan.numbers.strong]
+    def _among(self, loose: Sequence[str], which: str) -> str:
+        """The groups of numbers of which something else is made; all of them are as they are."""
+        found = getattr(self.plan.numbers, which)
+        groups = [[n for n in group if n in loose] for group in found]
         texts = [f"({', '.join(g)}{',' if len(g) == 1 else ''})" for g in groups
                  if 0 < len(g) < len(loose)]  # fmt: skip
-        return f", strong=[{', '.join(dict.fromkeys(texts))}]" if texts else ""
+        return f", {which}=[{', '.join(dict.fromkeys(texts))}]" if texts else ""
 
     def _check_parameters(self) -> None:
         for p in sorted(self.plan.parameters, key=self._rank):

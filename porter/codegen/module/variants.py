@@ -11,6 +11,8 @@ from porter.codegen.module.docstrings import placeholder
 from porter.codegen.module.module import FunctionText, used_constants
 from porter.codegen.module.names import free_names
 from porter.codegen.style.atoms import in_fstring
+from porter.dtypes.conversions import Conversions
+from porter.dtypes.dtype import DType
 from porter.ir import Parameter
 from porter.schedule.elementwise import is_elementwise
 from porter.schedule.nodes import Plan
@@ -24,11 +26,13 @@ _KINDS = "bisfc"
 
 @dataclass(frozen=True)
 class Variant:
-    """One of the private host functions, and of what its arrays may be if that is known."""
+    """One of the private host functions, of what its arrays may be if that is known, and what
+    it converts."""
 
     name: str
     plan: Plan
     dtypes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    conversions: Conversions = Conversions()  # noqa: RUF009 (immutable)
 
 
 def least_ranks(plan: Plan) -> tuple[int | None, ...]:
@@ -52,6 +56,8 @@ class _Case:
     Arrays are of bools, integers (`bools` among them or not), floats or complex numbers, as `kind`
     says;
     `beside` others of a higher kind, a number of Python's in place of one counts as that.
+    Of integers it has kernels (`own`), or converts them always (`any`) or beside numbers that are
+    floats (`floats`), as `integers` says.
     """
 
     what: str
@@ -61,6 +67,7 @@ class _Case:
     kind: str = ""
     bools: bool = False
     beside: str = ""
+    integers: str = field(default="", compare=False)  # decides by the kinds of several arguments
 
     def test(self, name: str, others: Sequence[_Case]) -> str:
         """When a variant is the one, as far as this parameter tells; '' for always."""
@@ -127,7 +134,9 @@ def dispatcher(plan: Plan, variants: Sequence[Variant], target: Target = CUDA) -
     for j in order:
         v = variants[j]
         tests = [cases[k][j].test(parameters[k].name, cases[k]) for k in differing]
+        tests += _without_integers(parameters, cases, j, order[order.index(j) + 1 :])
         tests = [t for t in tests if t]
+        needs.helpers |= {"_kind"} if any("_kind(" in t for t in tests) else set()
         call = f"return {v.name}({_arguments(parameters, target, bool(v.plan.states))})"
         if not tests:
             lines.append(f"    {call}")
@@ -171,6 +180,33 @@ def _breadth(cases: Sequence[Sequence[_Case]], differing: Sequence[int], j: int)
     return wider, found
 
 
+def _without_integers(
+    parameters: Sequence[Parameter], cases: Sequence[Sequence[_Case]], j: int, later: Sequence[int]
+) -> list[str]:
+    """The test that leaves integers to a later form that has kernels for them, where this one, for
+    numbers, would refuse them."""
+    for i in later:
+        numbers, floats, never = list[str](), list[str](), list[str]()
+        for p, row in zip(parameters, cases, strict=True):
+            if row[j].what == "number" and row[i].what == "array":
+                numbers.append(p.name)
+            if row[j].what == row[i].what == "array" and row[i].integers == "own":
+                floats += [p.name] if row[j].integers == "floats" else []
+                never += [p.name] if not row[j].integers else []
+        if numbers and never:
+            return [_are_no_integers(never)]
+        if numbers and floats:
+            return [f"({_are_no_integers(floats)} or {_are_no_integers(numbers)})"]
+    return []
+
+
+def _are_no_integers(names: Sequence[str]) -> str:
+    """Whether none of some arguments is of bools or integers."""
+    if len(names) == 1:
+        return f'_kind({names[0]}) not in "biu"'
+    return f'all(_kind(v) not in "biu" for v in ({", ".join(names)}))'
+
+
 def _together(plan: Plan, names: Sequence[str], target: Target) -> list[str]:
     """The error where each argument is served, and no form serves all of them."""
     values = f"these values of {', '.join(names[:-1])} and {names[-1]} together"
@@ -193,7 +229,16 @@ def _case(v: Variant, k: int) -> _Case:
     dtypes = v.dtypes.get(p.name, ())
     kind = "s" if "float32" in dtypes and "float64" not in dtypes else kind
     return _Case("array", rank=p.ndim if least is None else None, least=least, kind=kind,
-                 bools="bool" in dtypes)  # fmt: skip
+                 bools="bool" in dtypes, integers=_integers(v, p))  # fmt: skip
+
+
+def _integers(v: Variant, p: Parameter) -> str:
+    """What a variant makes of integers in place of an array."""
+    if p.dtype.kind in "iu" or any(DType(d).kind in "iu" for d in v.dtypes.get(p.name, ())):
+        return "own"
+    if p.name in v.conversions.integral:
+        return "floats" if v.conversions.floats else "any"
+    return ""
 
 
 def _tells_kinds(row: Sequence[_Case]) -> bool:

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import libcst as cst
 
 from porter import ir
 from porter.convert.served.promotion import Question
-from porter.convert.served.strong import made_of_numbers, sources_of, strong_of
+from porter.convert.served.strong import made_of_numbers, sources_of, with_beside
 from porter.diagnostics import Refusal
 from porter.dtypes.dtype import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
 from porter.inference.types import ParameterType, tuple_of
@@ -79,14 +80,14 @@ def _served(
     numbers, program = _numbers(function, types, scope, planned)
     if planned.per_element:
         # the function itself is one of numbers
-        program = _built(replace(function, per_element=False), [_weakened(t) for t in types], scope)
+        program = _built(replace(function, per_element=False), scope, [_weakened(t) for t in types])
     if is_elementwise(planned):
-        numbers = replace(numbers, strong=strong_of(program))
+        numbers = with_beside(partial(_built, function, scope), types, planned, numbers, program)
     if planned.per_element:
         return replace(planned, numbers=numbers)
     if is_elementwise(planned):
-        strong = program or _built(function, [_strong(t) for t in types], scope)
-        points = _built(function, [_of_point(t) for t in types], scope)
+        strong = program or _built(function, scope, [_strong(t) for t in types])
+        points = _built(function, scope, [_of_point(t) for t in types])
         # what is an array or a number as the values say is for neither
         no_points = planned.no_points or (points is None and strong is not None)
         kept = _kept(strong, points, arrays)
@@ -100,8 +101,8 @@ def _served(
     if any(t.ndim == 0 for t in types) or (planned.leading and planned.leading.kept):
         taken = set(taken_as_numbers(planned))
         each = list(zip(planned.parameters, types, strict=True))
-        strong = _built(function, [_strong(t) if p.name in taken else t for p, t in each], scope)
-        points = _built(function, [_of_point(t) if p.name in taken else t for p, t in each], scope)
+        strong = _built(function, scope, [_strong(t) if p.name in taken else t for p, t in each])
+        points = _built(function, scope, [_of_point(t) if p.name in taken else t for p, t in each])
         alone = tuple(p.name for p, t in each if t.ndim == 0 and _beside_others(t, types))
         kept = _kept(strong, points, arrays)
         return replace(planned, numbers=replace(numbers, kept=kept, alone=alone))
@@ -180,7 +181,7 @@ def _strong(t: ParameterType) -> ParameterType:
 
 
 def _built(
-    function: FunctionSource, types: Sequence[ParameterType], scope: Globals
+    function: FunctionSource, scope: Globals, types: Sequence[ParameterType]
 ) -> ir.Program | None:
     with suppress(Refusal, RecursionError):
         return build(function, types, scope, grow=False)

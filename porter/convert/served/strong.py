@@ -3,16 +3,76 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 from porter import ir
+from porter.dtypes.dtype import FLOAT32, WEAK_INT, DType
+from porter.inference.types import WEAK, ParameterType
 from porter.ir.effects import expressions
 from porter.ir.ops import OPS
 from porter.ir.walk import children, statements, walk
+from porter.schedule.nodes import ForNumbers, Plan
+from porter.schedule.overlap import overlaps
 
 #: what Python's `math` gives floats and integers of its own of
 _OF_MATH = ("float", "real_float", "whole", "test")
+#: dtypes of integers, the one that shows most first; NumPy's functions make float16 of it
+_NARROW = ("int8", "int32")
+#: how many numbers there are at most; each set of them has a program of its own
+_MOST = 4
+Types = Sequence[ParameterType]
+
+
+def with_beside(
+    made: Callable[[Types], ir.Program | None], types: Types, planned: Plan, numbers: ForNumbers,
+    program: ir.Program | None,
+) -> ForNumbers:  # fmt: skip
+    """The same, with what becomes of numbers that stand beside arrays.
+
+    `program` is that of numbers alone, if there is one; `made` makes others.
+    """
+    written = overlaps(planned).written
+    loose = [k for k, p in enumerate(planned.parameters)
+             if p.ndim is not None and p.name not in written]  # fmt: skip
+    if not loose or len(planned.arrays) < 2:
+        return replace(numbers, strong=strong_of(program))
+    if program is None and written:
+        # what is stored into is no number
+        program = made([_as_number(t) if k in loose else t for k, t in enumerate(types)])
+    strong = dict.fromkeys([*strong_of(program), *_made_float64(made, types, loose)])
+    return replace(numbers, strong=tuple(strong), computed=_computed(made, types, loose))
+
+
+def _as_number(t: ParameterType) -> ParameterType:
+    return ParameterType(WEAK[t.dtype.kind], None)
+
+
+def _made_float64(
+    made: Callable[[Types], ir.Program | None], types: Types, numbers: Sequence[int]
+) -> Iterator[tuple[str, ...]]:
+    """The numbers of which results are float64 beside arrays of float32: `np.asarray(y) * x`."""
+    floats = [t.ndim is not None and t.dtype.kind == "f" for t in types]
+    own = [replace(t, dtype=FLOAT32) if f else t for t, f in zip(types, floats, strict=True)]
+    program = made(own)
+    if program is None:
+        return
+    for k in (k for k in numbers if floats[k]):
+        mixed = made([*own[:k], _as_number(own[k]), *own[k + 1 :]])
+        if mixed is not None and _results(mixed) != _results(program):
+            yield (program.parameters[k].name,)
+
+
+def _results(program: ir.Program) -> list[str]:
+    """The dtypes of what is returned."""
+    stored = {s.name: s.dtype for s in statements(program.body) if isinstance(s, ir.Def)}
+    returns = (s for s in statements(program.body) if isinstance(s, ir.Return))
+    return [
+        (stored.get(v) or program.buffers[v].dtype if isinstance(v, str) else v.dtype).name
+        for r in returns for v in r.values if v is not None
+    ]  # fmt: skip
 
 
 def strong_of(program: ir.Program | None) -> tuple[tuple[str, ...], ...]:
@@ -128,3 +188,86 @@ def _typed_by(e: ir.Expr) -> tuple[set[str], set[str]]:
             parts = args
     each = [_typed_by(p) for p in parts]
     return set().union(*(n for n, _ in each)), set().union(*(v for _, v in each))
+
+
+def _computed(
+    made: Callable[[Types], ir.Program | None], types: Types, numbers: Sequence[int]
+) -> tuple[tuple[str, ...], ...] | None:
+    """The groups of arguments that are no arrays of integers if all of one are Python's integers.
+
+    Python computes `y + 1` of `(y + 1) * x` with integers of any size, NumPy makes an int64 of
+    `np.abs(y)` and of `(x > 0) * y`.  In `x * y + 1` the number is what the array is.  Which of the
+    arguments may be `numbers` is told by their positions; None where no integers are computed, or
+    where there are too many numbers to look at each set of them.
+    """
+    if len(numbers) > _MOST:
+        return None
+    for name in _NARROW:
+        own = [replace(t, dtype=DType(name)) if t.ndim is not None and t.dtype.kind in "iuf" else t
+               for t in types]  # fmt: skip
+        program = made(own)
+        if program is not None:
+            break
+    else:
+        return None
+    if not any(isinstance(x, (ir.Op, ir.Select)) and x.dtype.kind in "iu" for x in _each(program)):
+        if not any(isinstance(s, ir.Write) for s in statements(program.body)):
+            return None
+    names = {k: program.parameters[k].name for k in numbers}
+    found = _of_numbers_alone(program, {*names.values()})
+    if found is None:
+        return tuple((n,) for n in names.values())
+    wanted = _operations(program)
+    for size in range(1, len(numbers) + 1):
+        for chosen in combinations(numbers, size):
+            group = tuple(names[k] for k in chosen)
+            if any({*g} <= {*group} for g in found):
+                continue
+            mixed = [ParameterType(WEAK_INT, None) if k in chosen else t for k, t in enumerate(own)]
+            with_numbers = made(mixed)
+            if with_numbers is None or _operations(with_numbers) != wanted:
+                found.append(group)
+    return tuple(found)
+
+
+def _each(program: ir.Program) -> Iterator[ir.Expr]:
+    return (x for s in statements(program.body) for e in expressions(s) for x in walk(e))
+
+
+def _operations(program: ir.Program) -> list[tuple[str, str]]:
+    """What is computed, and in which dtypes."""
+    found = [
+        (x.op if isinstance(x, (ir.Op, ir.Reduce)) else "select", x.dtype.name)
+        for x in _each(program) if isinstance(x, (ir.Op, ir.Select, ir.Reduce))
+    ]  # fmt: skip
+    return found + [("", s.dtype.name) for s in statements(program.body) if isinstance(s, ir.Def)]
+
+
+def _of_numbers_alone(program: ir.Program, numbers: set[str]) -> list[tuple[str, ...]] | None:
+    """The sets of arguments of which alone something is computed, or chosen, or copied; None where
+    a variable has several values."""
+    values: dict[str, ir.Expr] = {}
+    for s in statements(program.body):
+        if isinstance(s, (ir.Let, ir.Def)):
+            if s.name in values:
+                return None
+            values[s.name] = s.value if isinstance(s, ir.Let) else s.body
+    order = [p.name for p in program.parameters]
+    copied = [s.body for s in statements(program.body) if isinstance(s, ir.Def)]
+    computed = [x for x in _each(program) if isinstance(x, (ir.Op, ir.Select, ir.Reduce))]
+    found: dict[tuple[str, ...], None] = {}
+    for e in (*copied, *computed):
+        names = _arguments(e, values)
+        if names and names <= numbers:
+            found[tuple(n for n in order if n in names)] = None
+    return [g for g in found if not any({*o} < {*g} for o in found)]
+
+
+def _arguments(e: ir.Expr, values: Mapping[str, ir.Expr]) -> set[str]:
+    """The arrays that an element is computed of; not those that choose between others."""
+    match e:
+        case ir.Load(buffer=name) | ir.Local(name=name):
+            return _arguments(values[name], values) if name in values else {name}
+        case ir.Select(_, then, other):
+            return _arguments(then, values) | _arguments(other, values)
+    return set().union(*(_arguments(c, values) for c in children(e)))

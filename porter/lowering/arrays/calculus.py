@@ -28,6 +28,11 @@ def as_array(value: Operand) -> Array:
     return Array((), strengthen(value.dtype), lambda _: value)
 
 
+def strong(value: Operand) -> Operand:
+    """A Python number as the NumPy scalar that `np.asarray` makes of it."""
+    return value if isinstance(value, Array) else cast(value, strengthen(value.dtype))
+
+
 def broadcast_shape(
     b: Builder, shapes: Sequence[tuple[Poly, ...]], what: str, strides: bool = False
 ) -> tuple[Poly, ...]:

@@ -82,7 +82,8 @@ def _where(call: Call) -> Result:
 @function("numpy.clip", f"a a_min=None a_max=None {KEYWORDS} min=None max=None", ufunc=True)
 def _clip(call: Call) -> Result:
     """maximum, then minimum: NaN goes through, as in NumPy."""
-    result = call.operand("a")
+    # a Python number is an array of its own dtype to `np.clip`, its bounds stay weak
+    result = strong(call.operand("a"))
     for names, op in ((("a_min", "min"), "maximum"), (("a_max", "max"), "minimum")):
         for name in names:
             if call.value(name) is not NONE and not _beyond(result, call.operand(name), op):

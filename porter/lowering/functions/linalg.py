@@ -17,6 +17,7 @@ from porter.lowering.arrays.calculus import (
     matmul,
     normal_axis,
     reduce,
+    strong,
     transpose,
 )
 from porter.lowering.functions.contraction import paired
@@ -73,11 +74,6 @@ def _matrix_power(call: Call) -> Value:
 
 def _stored_product(call: Call, x: Array, y: Array) -> Array:
     return call.b.define("power", as_array(matmul(call.b, x, y, "`matrix_power`")))
-
-
-def strong(value: Operand) -> Operand:
-    """A Python number as the NumPy scalar that `np.asarray` makes of it."""
-    return value if isinstance(value, Array) else cast(value, strengthen(value.dtype))
 
 
 @function("numpy.dot", "a b out=None")

@@ -8,7 +8,7 @@ from typing import Any
 
 from porter.dtypes.dtype import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
 from porter.ir.scalars import constant_of
-from porter.lowering.arrays.calculus import Operand, as_array
+from porter.lowering.arrays.calculus import Operand, as_array, strong
 from porter.lowering.evaluation import Evaluator
 from porter.numpy_functions import MISSING, Dotted, declare, known
 from porter.resolve.globals import dtype_named
@@ -34,8 +34,8 @@ class Call:
         return self.ev.as_numeric(self.arguments[name], self.node)
 
     def array(self, name: str) -> Array:
-        """An array; scalars count as 0-d."""
-        return as_array(self.operand(name))
+        """An array; a scalar counts as 0-d, of NumPy's dtype: no longer Python's number."""
+        return as_array(strong(self.operand(name)))
 
     def constant(self, name: str) -> Any:
         """A literal (or None, or a string)."""

@@ -14,6 +14,7 @@ from porter.lowering.arrays.calculus import (
     broadcast_shape,
     normal_axis,
     reindex,
+    strong,
     transpose,
 )
 from porter.lowering.arrays.rearrange import flat, readonly, reshape
@@ -90,7 +91,7 @@ def _at_least(ndim: int, before: tuple[int, ...], after: tuple[int, ...]) -> Non
     def body(call: Call) -> Value:
         results = []
         for value in call.value("arrays"):
-            array = as_array(call.ev.as_numeric(value, call.node))
+            array = as_array(strong(call.ev.as_numeric(value, call.node)))
             if array.ndim < ndim:
                 items: list[Any] = [NONE] * before[array.ndim]
                 items += [Slice(None, None, None)] * array.ndim + [NONE] * after[array.ndim]
@@ -206,7 +207,7 @@ def _broadcast_to(call: Call) -> Value:
 
 @function("numpy.broadcast_arrays", "*args")
 def _broadcast_arrays(call: Call) -> Value:
-    arrays = [as_array(call.ev.as_numeric(v, call.node)) for v in call.value("args")]
+    arrays = [as_array(strong(call.ev.as_numeric(v, call.node))) for v in call.value("args")]
     shape = broadcast_shape(call.b, [a.shape for a in arrays], "`broadcast_arrays`")
 
     def spread(a: Array) -> Array:

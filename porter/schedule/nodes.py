@@ -79,6 +79,8 @@ class ForNumbers:
     kept: tuple[Mapping[int, tuple[str, ...]], ...] = ()
     # groups of arguments of which NumPy makes a float64 of its own, if all of one are numbers
     strong: tuple[tuple[str, ...], ...] = ()
+    # what must be arrays beside such a group: with a number for `x`, `(x > 0) * y` is Python's
+    beside: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
     # those of which Python or NumPy makes an integer of its own before an array of integers is met;
     # None where nothing is computed with integers
     computed: tuple[tuple[str, ...], ...] | None = None

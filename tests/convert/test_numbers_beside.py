@@ -54,6 +54,9 @@ THREE = {
     "return x + np.maximum(y, z)": 192,
     "x += y * z": 79,
     "x[:] = x * y + z": 183,
+    # with a number for `x`, what is made of `y` or `z` is Python's
+    "return (x > 0) * z + y": 40,
+    "return ((x > z) * y) * z": 26,
 }
 
 

@@ -115,10 +115,13 @@ class Prologue(Pipeline):
     def _among(self, loose: Sequence[str], which: str) -> str:
         """The groups of numbers of which something else is made; all of them are as they are."""
         found = getattr(self.plan.numbers, which)
-        groups = [[n for n in group if n in loose] for group in found]
-        texts = [f"({', '.join(g)}{',' if len(g) == 1 else ''})" for g in groups
-                 if 0 < len(g) < len(loose)]  # fmt: skip
-        return f", {which}=[{', '.join(dict.fromkeys(texts))}]" if texts else ""
+        groups = {group: [n for n in group if n in loose] for group in found}
+        texts = {_tuple(g): own for own, g in groups.items() if 0 < len(g) < len(loose)}
+        known = self.plan.numbers.beside if which == "strong" else {}
+        beside = [known.get(own, ()) for own in texts.values()]
+        arrays = f", arrays=[{', '.join(map(_tuple, beside))}]" if any(beside) else ""
+        self._needs(*(["_weak_arrays"] if arrays else []))
+        return f", {which}=[{', '.join(texts)}]{arrays}" if texts else ""
 
     def _check_parameters(self) -> None:
         for p in sorted(self.plan.parameters, key=self._rank):
@@ -464,6 +467,11 @@ def _settles(d: ir.Check, c: ir.Check) -> bool:
         and set(d.when) <= set(c.when)
         and set(d.conditions) <= set(c.conditions)
     )
+
+
+def _tuple(names: Sequence[str]) -> str:
+    """A tuple of names, in the text of a call."""
+    return f"({', '.join(names)}{',' if len(names) == 1 else ''})"
 
 
 def _plain(text: str) -> str:

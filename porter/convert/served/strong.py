@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Any
 
 from porter import ir
-from porter.dtypes.dtype import FLOAT32, WEAK_INT, DType
+from porter.dtypes.dtype import FLOAT32, WEAK_FLOAT, WEAK_INT, DType
 from porter.inference.types import WEAK, ParameterType
 from porter.ir.effects import expressions
 from porter.ir.ops import OPS
@@ -42,27 +42,43 @@ def with_beside(
     if program is None and written:
         # what is stored into is no number
         program = made([_as_number(t) if k in loose else t for k, t in enumerate(types)])
-    strong = dict.fromkeys([*strong_of(program), *_made_float64(made, types, loose)])
-    return replace(numbers, strong=tuple(strong), computed=_computed(made, types, loose))
+    made_of_bools = dict(_not_weak(made, types, loose))
+    always = strong_of(program)
+    beside = {g: arrays for g, arrays in made_of_bools.items() if arrays and g not in always}
+    return replace(
+        numbers, strong=tuple(dict.fromkeys([*always, *made_of_bools])), beside=beside,
+        computed=_computed(made, types, loose),
+    )  # fmt: skip
 
 
 def _as_number(t: ParameterType) -> ParameterType:
     return ParameterType(WEAK[t.dtype.kind], None)
 
 
-def _made_float64(
+def _not_weak(
     made: Callable[[Types], ir.Program | None], types: Types, numbers: Sequence[int]
-) -> Iterator[tuple[str, ...]]:
-    """The numbers of which results are float64 beside arrays of float32: `np.asarray(y) * x`."""
+) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """The numbers of which results are float64 beside arrays of float32, `np.asarray(y) * x`, or
+    integers, and what must be arrays then: `x` in `(x > 0) * y`.
+    """
     floats = [t.ndim is not None and t.dtype.kind == "f" for t in types]
     own = [replace(t, dtype=FLOAT32) if f else t for t, f in zip(types, floats, strict=True)]
     program = made(own)
     if program is None:
         return
-    for k in (k for k in numbers if floats[k]):
-        mixed = made([*own[:k], _as_number(own[k]), *own[k + 1 :]])
-        if mixed is not None and _results(mixed) != _results(program):
-            yield (program.parameters[k].name,)
+    names = [p.name for p in program.parameters]
+
+    def are_others(*chosen: int) -> bool:
+        for number in (WEAK_FLOAT, WEAK_INT):
+            weak = ParameterType(number, None)
+            mixed = made([weak if k in chosen else t for k, t in enumerate(own)])
+            if mixed is not None and _results(mixed) != _results(program):
+                return True
+        return False
+
+    loose = [k for k in numbers if floats[k]]
+    for k in filter(are_others, loose):
+        yield (names[k],), tuple(names[j] for j in loose if j != k and not are_others(j, k))
 
 
 def _results(program: ir.Program) -> list[str]:

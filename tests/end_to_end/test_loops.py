@@ -101,6 +101,9 @@ def rising(x):
 def counted(k):
     return k.sum(axis=1)
 
+def positions(x):
+    return x.max(), x.argmax(), x.argmin(), x.min()
+
 def extremes(x):
     return x.max(axis=1), x.min(axis=0), x.max(), np.min(x[:, ::-1] * 2)
 
@@ -124,6 +127,7 @@ SIGNATURES = {
     "relaxed": "float64[:], int64", "power": "float64[:, :], float64[:], int64",
     "masked": "float64[:], float64, float64", "rising": "float64[:]", "counted": "int64[:, :]",
     "below": "float64[:], int64", "extremes": "float64[:, :]",
+    "positions": "float64[:]",
 }  # fmt: skip
 
 
@@ -140,6 +144,7 @@ def arguments(name: str, size: int) -> tuple[Any, ...]:
         "products": (m.T.copy(), square[:, ::-1], m, x[::-1]),
         "power": (square, x, 3), "masked": (x, 0.3, 0.6), "rising": (x,),
         "counted": (r.integers(-9, 9, (size, 5)),), "below": (x, 3), "extremes": (m,),
+        "positions": (x,),
     }[name]  # fmt: skip
 
 

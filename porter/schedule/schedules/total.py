@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import ClassVar
 
 from porter import ir
 from porter.analyses.accesses import accesses
@@ -45,6 +46,8 @@ class Total(Schedule):
     name = "total"
     word = "total"
     summary = "all blocks, then one"
+    #: whether a fold may take along what is about the result of another one
+    carries: ClassVar[bool] = True
 
     def matches(self, s: ir.Write | ir.Stage, buffers: Mapping[str, ir.Buffer]) -> bool:
         """A single element made of reductions whose bounds the host knows."""
@@ -82,7 +85,7 @@ class Total(Schedule):
             return None
         found: Fold | None = fold_of(s, around.context)
         if {a.buffer for a in accesses((s,))} & results:
-            found = _argument(kernel, s, results, around)
+            found = _argument(kernel, s, results, around) if self.carries else None
         elif first and not _from_nothing(s):
             return None
         return None if found is None else replace(kernel, steps=(*kernel.steps, found))

@@ -15,7 +15,7 @@
 # porter: converts gaussian_pdf: x, mean, sigma: int8, int16, uint8, uint16 and bool beside float64 alone become float64 (a pass over the array)
 # porter: converts gaussian_pdf: x, mean, sigma: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified gaussian_pdf: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:c83fd67967609cbbbb25611d793774c0486cddae2ed6727d2e115e305ad2ec7e
+# porter: output sha256:082966ad4b1c17b6a37697bd09a5b3e8767177107287304f8bfa910926ff379f
 
 """Generalized ufuncs for the functions of gaussian.py."""
 
@@ -49,6 +49,7 @@ def gaussian_pdf_gufunc(x, mean, sigma, out):
 
 
 def _gaussian_pdf(x, mean=0.0, sigma=1.0, *, stream=None):
+    x, mean, sigma = _weak_integers(x, mean, sigma, computed=[(x, mean), (sigma,)])
     x, mean, sigma = _weak(x, mean, sigma)
     x = _array(x, "x", None, "float32 float64", "together")
     mean = _array(mean, "mean", None, "float32 float64", "together")
@@ -247,6 +248,21 @@ def _weak(*values, strong=()):
     if not dtypes or any(alone):
         return values
     return [np.asarray(v, dtypes[0]) if type(v) in (int, float) else v for v in values]
+
+
+def _weak_integers(*values, computed=()):
+    """Python's integers beside arrays of one integer dtype take it, as NumPy has it.
+
+    Not if all of a group are numbers of which something is `computed` first: y + 1 in (y + 1) * x.
+    """
+    dtypes = {
+        v.dtype for v in values if hasattr(v, "dtype") and v.dtype.kind not in "fc"
+    }
+    alone = [all(type(v) in (bool, int, float) for v in group) for group in computed]
+    others = any(dtype.kind not in "iu" for dtype in dtypes)
+    if others or any(alone) or len(dtypes) != 1:
+        return values
+    return [np.asarray(v, *dtypes) if type(v) in (bool, int) else v for v in values]
 
 
 def _flat(array, shape):

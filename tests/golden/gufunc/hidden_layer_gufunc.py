@@ -14,7 +14,7 @@
 # porter: converts hidden_layer: greyscales, weights: integers and bools become float64 (a pass over the array)
 # porter: converts hidden_layer: greyscales, weights: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified hidden_layer: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:e4dcbcd3b6c41d50d85e70e51578f56ee961bcebc39a54a49632fbb065abc6c9
+# porter: output sha256:4bdfc40305c68d98a3889803c47d7013fa86c1cb5b72bfeddc29c690e6961b36
 
 """Generalized ufuncs for the functions of hidden_layer.py."""
 
@@ -47,6 +47,7 @@ def hidden_layer_gufunc(greyscales, weights, out):
 
 
 def _hidden_layer(greyscales, weights, *, stream=None):
+    greyscales, weights = _weak_integers(greyscales, weights, computed=[(greyscales,)])
     greyscales, weights = _weak(greyscales, weights)
     greyscales = _array(greyscales, "greyscales", None, "float32 float64", "together")
     weights = _array(weights, "weights", None, "float32 float64", "together")
@@ -227,6 +228,21 @@ def _weak(*values, strong=()):
     if not dtypes or any(alone):
         return values
     return [np.asarray(v, dtypes[0]) if type(v) in (int, float) else v for v in values]
+
+
+def _weak_integers(*values, computed=()):
+    """Python's integers beside arrays of one integer dtype take it, as NumPy has it.
+
+    Not if all of a group are numbers of which something is `computed` first: y + 1 in (y + 1) * x.
+    """
+    dtypes = {
+        v.dtype for v in values if hasattr(v, "dtype") and v.dtype.kind not in "fc"
+    }
+    alone = [all(type(v) in (bool, int, float) for v in group) for group in computed]
+    others = any(dtype.kind not in "iu" for dtype in dtypes)
+    if others or any(alone) or len(dtypes) != 1:
+        return values
+    return [np.asarray(v, *dtypes) if type(v) in (bool, int) else v for v in values]
 
 
 def _flat(array, shape):

@@ -14,7 +14,7 @@
 # porter: converts hidden_layer: greyscales, weights: integers and bools become float64 (a pass over the array)
 # porter: converts hidden_layer: greyscales, weights: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified hidden_layer: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:440de4c57ea3bbc14aa53a87e5dc8d3a3091c5783febf807cf5b477a4265409f
+# porter: output sha256:b838e3d3a943a249a43637a0a89dae1c06cb34ea8c6518d0777abe0bfa594ebf
 
 """Ufuncs for the functions of hidden_layer.py."""
 
@@ -43,6 +43,7 @@ def hidden_layer_ufunc(greyscales, weights):
 
 
 def _hidden_layer(greyscales, weights, *, stream=None):
+    greyscales, weights = _weak_integers(greyscales, weights, computed=[(greyscales,)])
     greyscales, weights = _weak(greyscales, weights)
     greyscales = _array(greyscales, "greyscales", None, "float32 float64", "together")
     weights = _array(weights, "weights", None, "float32 float64", "together")
@@ -223,6 +224,21 @@ def _weak(*values, strong=()):
     if not dtypes or any(alone):
         return values
     return [np.asarray(v, dtypes[0]) if type(v) in (int, float) else v for v in values]
+
+
+def _weak_integers(*values, computed=()):
+    """Python's integers beside arrays of one integer dtype take it, as NumPy has it.
+
+    Not if all of a group are numbers of which something is `computed` first: y + 1 in (y + 1) * x.
+    """
+    dtypes = {
+        v.dtype for v in values if hasattr(v, "dtype") and v.dtype.kind not in "fc"
+    }
+    alone = [all(type(v) in (bool, int, float) for v in group) for group in computed]
+    others = any(dtype.kind not in "iu" for dtype in dtypes)
+    if others or any(alone) or len(dtypes) != 1:
+        return values
+    return [np.asarray(v, *dtypes) if type(v) in (bool, int) else v for v in values]
 
 
 def _flat(array, shape):

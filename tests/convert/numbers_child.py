@@ -8,7 +8,6 @@ raised by both, and what differs, as JSON.
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import json
 import os
@@ -21,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.support.modules import loaded
 from tests.support.paths import ROOT
 
 DTYPES = ("f8", "f4", "i4", "i8", "i1", "u1", "?")
@@ -40,16 +40,6 @@ def outcomes(parameters: str, bodies: list[str]) -> Found:
     assert done.returncode == 0, done.stderr
     found: Found = json.loads(done.stdout.splitlines()[-1])
     return found
-
-
-def loaded(path: Path) -> Any:
-    """A module by its file."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def modules(folder: Path, parameters: str, bodies: list[str]) -> tuple[Any, Any]:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from porter import ir
-from tests.convert.numbers_child import loaded, modules, outcomes
+from tests.convert.numbers_child import modules, outcomes
 from tests.convert.test_promotion import converted
+from tests.support.modules import loaded
 from tests.support.shell import Shell
 
 #: of 160 calls with an array and a number, how many are served at least

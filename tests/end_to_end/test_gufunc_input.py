@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from porter.convert.files import FunctionOutcome, ModuleOutcome, convert_file
 from porter.options import ConvertOptions
 from porter.rules.engine import Selection, analyze
 from porter.source.files import SourceFile
+from tests.support.modules import loaded
 
 SOURCE = """
 import math
@@ -129,15 +129,6 @@ def convert(folder: Path, text: str, target: str = "gufunc", **options: Any) -> 
     made = convert_file(SourceFile(str(source), text), given, Config(), place, lambda _: None)
     place.write_text(made.text or "")
     return made.delivered(str(place), stale=False)
-
-
-def loaded(place: Path) -> Any:
-    """A module by its file."""
-    spec = importlib.util.spec_from_file_location(place.stem, place)
-    assert spec is not None and spec.loader is not None
-    found = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(found)
-    return found
 
 
 def outcome(function: Any, *args: Any) -> list[Any]:

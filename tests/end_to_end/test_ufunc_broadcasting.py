@@ -7,11 +7,9 @@ module returns, or refuses with a cure.  Dtypes of the signature list are not re
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import itertools
 import re
-import sys
 import warnings
 from collections import Counter
 from pathlib import Path
@@ -25,6 +23,7 @@ from porter.config import Config
 from porter.convert.files import convert_file
 from porter.options import ConvertOptions
 from porter.source.files import SourceFile
+from tests.support.modules import loaded
 from tests.support.paths import ROOT
 
 PROGRAMS = ROOT / "tests" / "corpus" / "programs"
@@ -59,16 +58,6 @@ ALIKE = ("f4", "f8", "i8", "i4", "i2", "u1", "?", "c16", "c8", "f2")
 MIXED = ("f4 f8", "i8 f8", "i4 f4", "f8 i1", "u8 i8", "f8 pf", "f4 pf", "f4 pi", "pf f4", "i8 pf",
          "i8 pi", "pi i4", "f4 n8", "n8 f4")  # fmt: skip
 CURE = re.compile(r"porter convert|pass |one dtype|call the original|made for a scalar")
-
-
-def loaded(place: Path) -> Any:
-    """A module by its file."""
-    spec = importlib.util.spec_from_file_location(place.stem, place)
-    assert spec is not None and spec.loader is not None
-    found = importlib.util.module_from_spec(spec)
-    sys.modules[place.stem] = found
-    spec.loader.exec_module(found)
-    return found
 
 
 def value(k: int, shape: tuple[int, ...], kind: str) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import warnings
 from pathlib import Path
@@ -15,6 +14,7 @@ from porter.config import Config
 from porter.convert.files import ModuleOutcome, convert_file
 from porter.options import ConvertOptions
 from porter.source.files import SourceFile
+from tests.support.modules import loaded
 
 UFUNCS = """
 from numba import float32, float64, int64, vectorize
@@ -93,15 +93,6 @@ def made(folder: Path, text: str, target: str) -> tuple[Any, Any, ModuleOutcome]
     found = convert_file(SourceFile(str(source), text), options, Config(), place, lambda _: None)
     place.write_text(found.text or "")
     return loaded(source), loaded(place), found
-
-
-def loaded(place: Path) -> Any:
-    """A module by its file."""
-    spec = importlib.util.spec_from_file_location(place.stem, place)
-    assert spec is not None and spec.loader is not None
-    found = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(found)
-    return found
 
 
 @pytest.fixture(scope="module")

@@ -289,11 +289,13 @@ def _refusal(name: str, row: Sequence[_Case]) -> list[str]:
     least = min((c.least for c in row if c.least is not None), default=None)
     lines: list[str] = []
     if ranks and least != 0 and len({(c.rank, c.least) for c in row}) > 1:
-        takes = _listed([*map(str, ranks), *([f"{least} or more"] if least else [])])
-        fewer = f" and _rank({name}) < {least}" if least else ""
+        exact = [r for r in ranks if least is None or r < least]
+        takes = _listed([*map(str, exact), *([f"{least} or more"] if least else [])])
+        tests = [f"_rank({name}) not in {tuple(exact)}"] if exact else []
+        tests += [f"_rank({name}) < {least}"] if least else []
         where = "" if len(values) == 1 else f"{name} is not None and "
         lines += [
-            f"    if {where}_rank({name}) not in {tuple(ranks)}{fewer}:",
+            f"    if {where}{' and '.join(tests)}:",
             f'        raise ValueError(f"{shown} has {{_rank({name})}} dimensions instead of '
             f'{takes}: {{_command()}}")',
         ]

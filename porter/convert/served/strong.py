@@ -42,11 +42,11 @@ def with_beside(
     if program is None and written:
         # what is stored into is no number
         program = made([_as_number(t) if k in loose else t for k, t in enumerate(types)])
-    made_of_bools = dict(_not_weak(made, types, loose))
+    not_weak = dict(_not_weak(made, types, loose))
     always = strong_of(program)
-    beside = {g: arrays for g, arrays in made_of_bools.items() if arrays and g not in always}
+    beside = {g: arrays for g, arrays in not_weak.items() if arrays and g not in always}
     return replace(
-        numbers, strong=tuple(dict.fromkeys([*always, *made_of_bools])), beside=beside,
+        numbers, strong=tuple(dict.fromkeys([*always, *not_weak])), beside=beside,
         computed=_computed(made, types, loose),
     )  # fmt: skip
 

@@ -10,15 +10,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from porter import ir
-from porter.dtypes.dtype import COMPLEX128, FLOAT64, DType
+from porter.dtypes.dtype import COMPLEX128, FLOAT64, WEAK_INT, DType
 from porter.ir.walk import free_names
-from porter.lowering.arrays.calculus import Operand
+from porter.lowering.arrays.calculus import Operand, matmul
+from porter.lowering.arrays.rearrange import flatten, reshape
 from porter.lowering.evaluation import Evaluator
 from porter.lowering.functions.registry import Call
 from porter.lowering.state.builder import Builder
 from porter.numpy_functions import known
 from porter.resolve.values import Array
 from porter.sizes.polynomial import Poly, sym
+from porter.sizes.shapes import product as count
+
+#: how a library sees all of a buffer in another shape, when its sizes are filled in
+_RESHAPED = ".reshape"
 
 
 @dataclass(frozen=True)
@@ -77,16 +82,47 @@ def product(
     sums to one number, which share a pass with others, and products of rows that the index of a
     loop chooses.
     """
-    b, on_device = ev.b, ev.scope.options.library == "cupy"
-    if b.scope.speculative or not isinstance(made, Array):
-        return made
-    if not (on_device or (blas and ev.scope.options.host_products and _is_blas(b, arrays, made))):
-        return made
-    chosen = any(a.mask is not None or _chosen_by_a_loop(b, a) for a in arrays)
-    if made.dtype.kind not in "fc" or chosen:
+    if not isinstance(made, Array) or not _stays_a_call(ev, arrays, made, blas):
         return made
     result = Result("product", made.shape, made.dtype)
-    return _statement(b, text, arrays, [result], on_device=on_device)[0]
+    on_device = ev.scope.options.library == "cupy"
+    return _statement(ev.b, text, arrays, [result], on_device=on_device)[0]
+
+
+def matrix_product(ev: Evaluator, x: Array, y: Array, what: str = "`@`") -> Operand:
+    """`np.matmul(x, y)`, as `product` makes it.
+
+    A stack of matrices times one matrix is one product of all rows: NumPy calls BLAS for each
+    matrix of a stack, and the first factor need not be copied into the shape of the stack.
+    """
+    made = matmul(ev.b, x, y, what)
+    text = "np.matmul({0}, {1})"
+    if not isinstance(made, Array) or x.ndim <= 2 or y.ndim > 2 or ev.scope.options.library:
+        return product(ev, text, (x, y), made)
+    if not _stays_a_call(ev, (x, y), made):
+        return made
+    order = _order(ev.b, x)
+    if order is None:
+        x = ev.b.define("operand", x)
+    elif order.startswith(".transpose"):
+        return product(ev, text, (x, y), made)  # BLAS takes each matrix as it lies
+    sizes = [ev.b.sizes.resolve(n) for n in made.shape]
+    rows = reshape(ev.b, x, (count(map(ev.b.sizes.resolve, x.shape[:-1])), x.shape[-1]))
+    places = ", ".join(f"{{{2 + d}}}" for d in range(len(sizes)))
+    scalars = [ir.Value(n, WEAK_INT) for n in sizes]
+    result = Result("product", made.shape, made.dtype)
+    return _statement(ev.b, f"{text}.reshape({places})", (rows, y), [result], scalars)[0]
+
+
+def _stays_a_call(ev: Evaluator, arrays: Sequence[Array], made: Array, blas: bool = True) -> bool:
+    """Whether a library makes a product, which NumPy hands to BLAS if `blas`."""
+    b, on_device = ev.b, ev.scope.options.library == "cupy"
+    if b.scope.speculative:
+        return False
+    if not (on_device or (blas and ev.scope.options.host_products and _is_blas(b, arrays, made))):
+        return False
+    chosen = any(a.mask is not None or _chosen_by_a_loop(b, a) for a in arrays)
+    return made.dtype.kind in "fc" and not chosen
 
 
 def _is_blas(b: Builder, arrays: Sequence[Array], made: Array) -> bool:
@@ -122,9 +158,15 @@ def _statement(
     on_device: bool = False,
 ) -> list[Array]:
     inputs, read = [], []
+    sizes: list[ir.Expr] = []
     for k, array in enumerate(arrays):
         order = _order(b, array)
-        if order is None:
+        if order == _RESHAPED:
+            first = len(scalars) + len(sizes)
+            sizes += [ir.Value(b.sizes.resolve(n), WEAK_INT) for n in array.shape]
+            shown = (f"host_value_{first + d}_" for d in range(array.ndim))
+            order = f".reshape({', '.join(shown)})"
+        elif order is None:
             array, order = b.define("operand", Array(array.shape, array.dtype, array.at)), ""
         assert array.view is not None
         inputs.append((f"host_array_{k}_", array.view.buffer))
@@ -133,10 +175,10 @@ def _statement(
         b.out.add(ir.Buffer(b.out.fresh(r.name), tuple(map(b.sizes.resolve, r.shape)), r.dtype))
         for r in results
     ]
-    values = tuple((f"host_value_{k}_", e) for k, e in enumerate(scalars))
+    values = tuple((f"host_value_{k}_", e) for k, e in enumerate((*scalars, *sizes)))
     b.out.emit(
         ir.Host(
-            text.format(*read, *(placeholder for placeholder, _ in values)),
+            text.format(*read, *(placeholder for placeholder, _ in values[: len(scalars)])),
             b.place.origin,
             values=values,
             arrays=tuple(inputs),
@@ -150,14 +192,17 @@ def _statement(
 
 
 def _order(b: Builder, array: Array) -> str | None:
-    """How a library sees a whole buffer as this array without a copy: "" or a transpose."""
+    """How a library sees a whole buffer as this array without a copy, or None.
+
+    Nothing, a transpose, or `_RESHAPED`, which needs the sizes of the array.
+    """
     if array.view is None:
         return None
     probe = _probe(array)
     index = list(array.view.index(probe))
     shape = b.out.buffers[array.view.buffer].shape
     if len(index) != len(probe) or set(index) != set(probe):
-        return None
+        return _RESHAPED if _is_reshaped(b, array) else None
     if tuple(array.shape[probe.index(i)] for i in index) != shape:
         return None
     if index == probe:
@@ -165,6 +210,18 @@ def _order(b: Builder, array: Array) -> str | None:
     if array.ndim == 2:
         return ".T"
     return f".transpose({', '.join(str(index.index(p)) for p in probe)})"
+
+
+def _is_reshaped(b: Builder, array: Array) -> bool:
+    """Whether an array is all of a buffer in the order of memory, in another shape."""
+    if array.view is None or not array.ndim:
+        return False
+    whole = [b.sizes.resolve(n) for n in b.out.buffers[array.view.buffer].shape]
+    shape = [b.sizes.resolve(n) for n in array.shape]
+    if not b.sizes.are_equal(count(whole), count(shape)):
+        return False
+    probe = [p if n.constant != 1 else Poly() for p, n in zip(_probe(array), shape, strict=True)]
+    return flatten(array.view.index(probe), whole) == flatten(probe, shape)
 
 
 def floating(call: Call, array: Array) -> DType:

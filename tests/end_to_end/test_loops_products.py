@@ -67,11 +67,41 @@ def turns(a, b, n):
         for j in range(n):
             a = 0.5 * a @ b
     return a
+
+def stacked(x, w):
+    return 2 * (x @ w)
+
+def weighted(x, v):
+    return x @ v + 1
+
+def turned(x, w):
+    return x.transpose(0, 2, 1) @ w + 1
+
+def computed(x, w):
+    return (2 * x) @ w
+
+def in_place(x, w):
+    n, m, k = x.shape
+    x[:] = np.reshape(np.reshape(x, (n, m, 1, k)) @ w, (n, m, k))
+    return x
+
+def folded(x, w):
+    return x.reshape(-1, w.shape[0]) @ w
+
+def across(x, w):
+    return x.reshape(x.shape[1], x.shape[0]).T @ w
+
+def first(x, w, n):
+    return x.ravel()[: n * w.shape[0]].reshape(n, w.shape[0]) @ w
 """
 SIGNATURES = {
     "correlation": "int64, {0}[:, :]", "gram": "{0}[:, :]", "beside": "{0}[:, :], {0}[:, :]",
     "band": "{0}[:, :]", "chosen": "{0}[:, :], boolean[:, :]", "part": "int64, {0}[:, :]",
     "scaled": "{0}[:, :], {0}[:, :], {0}[:]", "turns": "{0}[:, :], {0}[:, :], int64",
+    "stacked": "{0}[:, :, :], {0}[:, :]", "weighted": "{0}[:, :, :, :], {0}[:]",
+    "turned": "{0}[:, :, :], {0}[:, :]", "computed": "{0}[:, :, :], {0}[:, :]",
+    "in_place": "{0}[:, :, :], {0}[:, :]", "folded": "{0}[:, :, :], {0}[:, :]",
+    "across": "{0}[:, :], {0}[:, :]", "first": "{0}[:, :], {0}[:, :], int64",
 }  # fmt: skip
 
 
@@ -97,6 +127,8 @@ def calls(name: str, dtype: str) -> list[tuple[Any, ...]]:
         if dtype.startswith("complex"):
             x = x + 1j * x[::-1]
         for view in (x, np.asfortranarray(x), x[::-1, ::-1], np.repeat(x, 2, axis=0)[::2]):
+            square, stack = view.T @ view, np.stack((view, 2 * view, view))
+            stacks = (stack, stack[::-1], np.repeat(stack, 2, axis=1)[:, ::2])
             counts = {0, 1, columns - 1, columns, columns + 1} - {-1}
             found += {
                 "correlation": [(n, view) for n in counts],
@@ -106,6 +138,14 @@ def calls(name: str, dtype: str) -> list[tuple[Any, ...]]:
                 "beside": [(view, view + 1), (view[1:], view), (view, view[2:])],
                 "scaled": [(view, view[::-1], view[0] if rows else np.zeros(columns, dtype))],
                 "turns": [(view @ view.T / 40, view @ view.T / 40, n) for n in (0, 1, 2)],
+                "stacked": [(x, square[:, :3]) for x in stacks],
+                "weighted": [(x[:, None], np.resize(view, columns)) for x in stacks],
+                "turned": [(x, view) for x in stacks],
+                "computed": [(x, square) for x in stacks],
+                "in_place": [(x, w) for x in stacks for w in (square, square[:, :1], square[1:])],
+                "folded": [(x, square) for x in stacks] + [(stack, square[: columns // 2])],
+                "across": [(view, w) for w in (view.T, view.T @ view)],
+                "first": [(view, w, n) for w in (square, square[:2]) for n in (0, 1, rows)],
             }[name]  # fmt: skip
     return found
 
@@ -134,6 +174,12 @@ def test_the_products_of_a_triangle_are_made_at_once() -> None:
     text = text_of("correlation")
     assert "np.matmul(x[:, : max(n - 1, 0)].T, x[:, 1 : max(n, 1)])" in text
     assert "np.matmul(x, x.T)" in text_of("gram")
+    # all rows of a stack are one matrix, which a reshaped argument is where it lies
+    rows = "x.reshape(x.shape[0] * x.shape[1], x.shape[2]), w)"
+    assert f"np.matmul({rows}" in text_of("stacked")
+    assert f"np.matmul(own_{rows}" in text_of("in_place")
+    assert "operand" not in text_of("in_place") + text_of("folded")
+    assert "np.matmul(x.transpose(0, 2, 1), w)" in text_of("turned")
     # another array may have fewer columns where no iteration looks at them
     assert "matmul" not in text_of("part")
 

@@ -11,6 +11,8 @@ from porter.sizes.polynomial import Dim
 
 #: what needs no parentheses anywhere
 _ATOM = re.compile(r"[\w.]+(\[\w+\]|\(.*\))?")
+#: where an argument of a call begins
+_ARGUMENT = r"(?:(?<=\()|(?<=, ))"
 
 
 def size_test(item: object) -> tuple[str, tuple[ir.Expr, ...]] | None:
@@ -32,10 +34,7 @@ class HostCalls(HostBase):
         if s.on_device:
             self._cupy_call(s)
             return
-        text = textwrap.dedent(s.text).strip("\n")
-        for name, e in s.values:
-            value = self.host.text(e)
-            text = text.replace(name, value if _ATOM.fullmatch(value) else f"({value})")
+        text = self._with_values(textwrap.dedent(s.text).strip("\n"), s)
         for name, buffer in s.arrays:
             text = text.replace(name, self._brought(text, name, buffer, name in s.itself))
         if s.makes or s.arrays:
@@ -52,10 +51,20 @@ class HostCalls(HostBase):
         for made in s.makes:
             self.emit(f"{made} = {self.spelled(self.target.made(made, read))}")
 
+    def _with_values(self, text: str, s: ir.Host) -> str:
+        """The text with its scalars, in parentheses where they are no arguments."""
+        for name, e in s.values:
+            value = self.host.text(e)
+            if not _ATOM.fullmatch(value):
+                text = re.sub(rf"{_ARGUMENT}{name}(?=[,)])", value.replace("\\", r"\\"), text)
+                value = f"({value})"
+            text = text.replace(name, value)
+        return text
+
     def _cupy_call(self, s: ir.Host) -> None:
         """CuPy's function of the same name, on the device's own data."""
         self._needs("_from_cupy")
-        text = s.text.replace("np.", "cp.")
+        text = self._with_values(s.text.replace("np.", "cp."), s)
         for placeholder, name in s.arrays:
             text = text.replace(placeholder, f"cp.asarray({self.buffer(name)})")
         self.comment(s.origin)

@@ -12,7 +12,7 @@ from porter.lowering.arrays.calculus import ONE, delayed, reindex
 from porter.lowering.state.builder import Builder
 from porter.lowering.state.facts import lowest, never_negative
 from porter.resolve.values import Array
-from porter.sizes.polynomial import Poly, is_power, power, sym
+from porter.sizes.polynomial import Apply, Poly, is_power, power, sym
 from porter.sizes.shapes import lengths, product
 
 
@@ -97,7 +97,7 @@ def _where_contiguous(b: Builder, array: Array, result: Array) -> Array:
     NumPy copies the axes of a slice that become one, unless the slice has but one row, say.
     """
     assert array.view is not None and result.view is not None
-    whole = [b.sizes.resolve(n) for n in b.out.buffers[array.view.buffer].shape]
+    whole = _whole(b, b.out.buffers[array.view.buffer].shape)
     idx = [sym(f"?{d}", True) if n != ONE else Poly() for d, n in enumerate(array.shape)]
     start = flatten(array.view.index([Poly() for _ in idx]), whole)
     if flatten(array.view.index(idx), whole) - start == flatten(idx, _whole(b, array.shape)):
@@ -166,12 +166,24 @@ def flatten(idx: Sequence[Poly], shape: Sequence[Poly]) -> Poly:
     """The position in row-major order."""
     position = Poly()
     for i, n in zip(idx, shape, strict=True):
-        position = position * n + i
+        position = position if n == ONE else _rejoined(position, i, n)
     return position
+
+
+def _rejoined(position: Poly, i: Poly, n: Poly) -> Poly:
+    """`position * n + i`: simply q where the two are `q // n` and `q % n`."""
+    atom = next(i.atoms(), None)
+    if isinstance(atom, Apply) and atom.op == "%" and i == Poly.atom(atom):
+        whole, divisor = atom.args
+        if divisor == n and whole // n == position:
+            return whole
+    return position * n + i
 
 
 def unflatten(position: Poly, shape: Sequence[Poly]) -> list[Poly]:
     """The subscripts of a position in row-major order."""
+    if shape and shape[0] == ONE:
+        return [Poly(), *unflatten(position, shape[1:])]
     result: list[Poly] = []
     for n in reversed(shape[1:]):
         n = ONE if n.constant == 0 else n  # no position exists

@@ -40,7 +40,7 @@ from porter.lowering.expressions.tables import table, table_item
 from porter.lowering.expressions.texts import said
 from porter.lowering.functions.joining import stack
 from porter.lowering.functions.subscripted import subscripted
-from porter.lowering.library import product
+from porter.lowering.library import matrix_product
 from porter.numpy_functions import converted
 from porter.resolve.definitions import unsettled
 from porter.resolve.globals import member
@@ -316,7 +316,7 @@ class ExpressionEvaluator(Evaluator):
         if isinstance(node.operator, cst.MatrixMultiply):
             if not (isinstance(x, Array) and isinstance(y, Array)):
                 raise self.b.refuse("PRT903", "`@` requires two arrays", "use `*` with scalars")
-            return product(self, "np.matmul({0}, {1})", (x, y), calculus.matmul(self.b, x, y))
+            return matrix_product(self, x, y)
         op = BINARY[type(node.operator).__name__]
         if op == "pow" and isinstance(x, Array) and x.dtype == BOOL and constant_of(y) == 2:
             # NumPy squares for this exponent: int8, where any other one gives int64

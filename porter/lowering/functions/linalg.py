@@ -23,7 +23,7 @@ from porter.lowering.arrays.calculus import (
 from porter.lowering.functions.contraction import paired
 from porter.lowering.functions.reductions import Fold, extreme_of
 from porter.lowering.functions.registry import Call, function
-from porter.lowering.library import product
+from porter.lowering.library import matrix_product, product
 from porter.resolve.values import Array, Value
 from porter.sizes.polynomial import Poly, maximum, minimum
 
@@ -31,7 +31,7 @@ from porter.sizes.polynomial import Poly, maximum, minimum
 @function("numpy.matmul", "x1 x2 out=None")
 def _matmul(call: Call) -> Value:
     x, y = call.array("x1"), call.array("x2")
-    return product(call.ev, "np.matmul({0}, {1})", (x, y), matmul(call.b, x, y, "`matmul`"))
+    return matrix_product(call.ev, x, y, "`matmul`")
 
 
 @function("numpy.linalg.multi_dot", "arrays out=None")
@@ -48,8 +48,7 @@ def _multi_dot(call: Call) -> Value:
     for factor in rest:
         if not found.is_buffer:
             found = call.b.define("product", found)
-        made = matmul(call.b, found, factor, "`multi_dot`")
-        found = as_array(product(call.ev, "np.matmul({0}, {1})", (found, factor), made))
+        found = as_array(matrix_product(call.ev, found, factor, "`multi_dot`"))
     return found if found.ndim else found.at(())
 
 

@@ -15,14 +15,13 @@ from porter.lowering.arrays.calculus import (
     astype,
     elementwise,
     map_arrays,
-    matmul,
     transpose,
 )
 from porter.lowering.functions.joining import join
 from porter.lowering.functions.reductions import _EXTREMES, _SUMS, Fold, extreme_of, without_nan
 from porter.lowering.functions.registry import Call, function
 from porter.lowering.functions.shaping import at_the_end
-from porter.lowering.library import product
+from porter.lowering.library import matrix_product
 from porter.lowering.state.facts import extents
 from porter.resolve.values import NONE, Array, Value
 from porter.sizes.polynomial import Poly
@@ -263,8 +262,7 @@ def covariance(call: Call, squeezes: bool = False) -> Operand:
     others = transpose(gaps, [1, 0])
     if others.dtype.kind == "c":
         others = as_array(elementwise(call.b, "conj", others))
-    own = matmul(call.b, gaps, others, f"`{call.name}`")
-    products = product(call.ev, "np.matmul({0}, {1})", (gaps, others), own)
+    products = matrix_product(call.ev, gaps, others, f"`{call.name}`")
     n = operate("maximum", integer(call.b.sizes.resolve(rows.shape[1]) - ddof), integer(0))
     found = as_array(elementwise(call.b, "truediv", products, cast(n, part_of(rows.dtype))))
     if rows.shape[0] != ONE:

@@ -83,6 +83,16 @@ class KnownSizes(Part):
                 raise self.place.refuse("PRT903", "an array size is divided by zero") from None
         return poly
 
+    def are_equal(self, a: Poly, b: Poly) -> bool:
+        """Whether two sizes are equal in every call that gets here: as written, or by a test."""
+        sides = {self.resolve(a), self.resolve(b)}
+        return len(sides) == 1 or any(
+            c.kind == "equal"
+            and not (c.conditions or c.when)
+            and {self.resolve(c.left), self.resolve(c.right)} == sides
+            for c in self.checks
+        )
+
     def known(self) -> Known:
         """What is known where a block starts, for `forget`."""
         return Known(frozenset(self.equal), frozenset(self.out.buffers))

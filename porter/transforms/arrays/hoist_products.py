@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
 from porter import ir
-from porter.dtypes.dtype import INT64, DType
+from porter.dtypes.dtype import WEAK_INT, DType
 from porter.ir.aliasing import Aliases
 from porter.ir.context import Context
 from porter.ir.effects import defs_in, expressions
@@ -174,7 +174,7 @@ class _Products:
         def bound(p: Poly) -> str:
             if p.constant is not None:
                 return str(p.constant)
-            values.append((f"host_value_{len(values)}_", ir.Value(p, replace(INT64, weak=True))))
+            values.append((f"host_value_{len(values)}_", ir.Value(p, WEAK_INT)))
             return values[-1][0]
 
         low = "" if first == Poly() else bound(first)

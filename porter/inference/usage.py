@@ -23,6 +23,7 @@ from porter.syntax.forms import (
     called,
     has_product,
     is_math,
+    is_none,
     is_np,
     is_size,
     is_whole,
@@ -150,9 +151,19 @@ class _Visitor(Roles):
         if isinstance(node.operator, (cst.Add, cst.Subtract)):
             self._beside_product(node.left, node.right)
             self._beside_product(node.right, node.left)
+        self._lined_up(node.left, node.right)
         if type(node.operator).__name__ in _BITS:
             for side in (node.left, node.right):
                 self._bits(side)
+
+    def _lined_up(self, left: cst.BaseExpression, right: cst.BaseExpression) -> None:
+        """`x[:, None] - c[None]`: sides that both get axes have equally many then."""
+        if not (_adds_axes(left) and _adds_axes(right)):
+            return
+        ranks = [self.ranks.of(left), self.ranks.of(right)]
+        low = left if ranks[0] < ranks[1] else right
+        if isinstance(low, cst.Subscript):
+            self.ranks.demand(low.value, max(ranks) - _adds_axes(low))
 
     def _dot(self, left: cst.BaseExpression, right: cst.BaseExpression) -> None:
         """`np.dot(x, W)` where the names say that there is a matrix."""
@@ -394,6 +405,15 @@ class _Visitor(Roles):
         if known is None:
             known = usages[key] = list(usage_of(helper, rest).values())
         return known
+
+
+def _adds_axes(e: cst.BaseExpression) -> int:
+    """How many axes a subscript adds; 0 if it takes one by a number or an array."""
+    if not isinstance(e, cst.Subscript):
+        return 0
+    indices = [s.slice.value for s in e.slice if isinstance(s.slice, cst.Index)]
+    added = [is_none(i) for i in indices if not isinstance(i, cst.Ellipsis)]
+    return len(added) if all(added) else 0
 
 
 def _reduces(name: str) -> bool:

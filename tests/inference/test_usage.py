@@ -34,6 +34,12 @@ GUESSES = {
         "float64[:], float64[:], float64",
     "def f(img):\n return img[..., 0] * 0.5": "float64[:, :, :]",
     "def f(b):\n p = np.pad(b, 1)\n return p[1:, 1:] | p[:-1, 1:]": "int64[:]",
+    "def f(x, c):\n n = np.zeros_like(c)\n n[0, 1] = 1\n return (x[:, None] - c[None]).sum() + n":
+        "float64[:, :], float64[:, :]",
+    "def f(x, c):\n return ((x[:, np.newaxis] - c[None, :, :]) ** 2).sum(-1)":
+        "float64[:, :], float64[:, :]",
+    "def f(x, y):\n return x[:, None] * y[None, :]": "float64[:], float64[:]",
+    "def f(x, c):\n return x[:, None] * c[0, :, :]": "float64[:], float64[:, :, :]",
     "def f(x, i):\n return np.take_along_axis(x, i[..., None], axis=-1)": "float64[:], int64[:]",
     "def f(e, A):\n for u, v in e:\n  A[u, v] = 1": "int64[:], float64[:, :]",
     "def f(x, g):\n return x.reshape(g, -1)": "float64[:], int64",

@@ -144,6 +144,8 @@ class Ranks:
                     self.demand(given[0], ndim)
             case cst.UnaryOperation(expression=inner) | cst.Comparison(left=inner):
                 self.demand(inner, ndim)
+            case cst.Subscript(value=array) if adds_axes(e):
+                self.demand(array, ndim - adds_axes(e))
             case cst.Subscript(value=array, slice=[cst.SubscriptElement(slice=cst.Index(value=i))]):
                 if (
                     isinstance(i, cst.Name) and self.of(i) < 2
@@ -156,11 +158,24 @@ class Ranks:
                     self._of_product(left, right, ndim)
                 elif self.of(e) < ndim:
                     self._of_sides(left, right, ndim)
+            case cst.Call() if (folded := self._folded(e)) is not None:
+                self.demand(folded, ndim + 1)
             case cst.Call(func=func, args=args) if args and is_np(func):
                 values = [a.value for a in args if a.keyword is None]
                 self._of_call(called(func), values, ndim)
             case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value="copy" | "astype"))):
                 self.demand(inner, ndim)
+
+    def _folded(self, e: cst.Call) -> cst.BaseExpression | None:
+        """The array of which a call folds one axis away."""
+        func, args = e.func, [a.value for a in e.args if a.keyword is None]
+        if not isinstance(func, cst.Attribute) or spec_of(called(func)).rank is not Rank.REDUCED:
+            return None
+        args = args if is_np(func) else [func.value, *args]
+        keywords = {a.keyword.value: a.value for a in e.args if a.keyword is not None}
+        axis = keywords.get("axis", args[1] if len(args) > 1 else None)
+        one = isinstance(axis, (cst.Integer, cst.UnaryOperation))
+        return args[0] if args and one and "keepdims" not in keywords else None
 
     def _of_call(self, name: str, values: list[cst.BaseExpression], ndim: int) -> None:
         rank = spec_of(name).rank
@@ -178,6 +193,10 @@ class Ranks:
 
     def _of_sides(self, left: cst.BaseExpression, right: cst.BaseExpression, ndim: int) -> None:
         """The side that is an array already, else the only one that can be."""
+        if adds_axes(left) and adds_axes(right):
+            self.demand(left, ndim)
+            self.demand(right, ndim)
+            return
         products = [has_product(left), has_product(right)]
         if products[0] != products[1]:
             self.demand(left if products[0] else right, ndim)
@@ -215,3 +234,12 @@ class Ranks:
             or use.numbers.is_number
             or use.default is not None
         )
+
+
+def adds_axes(e: cst.BaseExpression) -> int:
+    """How many axes a subscript adds; 0 if it takes one by a number or an array."""
+    if not isinstance(e, cst.Subscript):
+        return 0
+    indices = [s.slice.value for s in e.slice if isinstance(s.slice, cst.Index)]
+    added = [is_none(i) for i in indices if not isinstance(i, cst.Ellipsis)]
+    return len(added) if all(added) else 0

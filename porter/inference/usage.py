@@ -9,6 +9,7 @@ import libcst as cst
 
 from porter.dtypes.signatures import GENERATORS
 from porter.inference.evidence import IMAGE, STATE, Usage, generator_with, is_step, settle
+from porter.inference.ranks import adds_axes
 from porter.inference.roles import Roles, flattens
 from porter.numpy_functions import Rank, spec_of
 from porter.resolve.attributes import parameters_of
@@ -23,7 +24,6 @@ from porter.syntax.forms import (
     called,
     has_product,
     is_math,
-    is_none,
     is_np,
     is_size,
     is_whole,
@@ -158,12 +158,12 @@ class _Visitor(Roles):
 
     def _lined_up(self, left: cst.BaseExpression, right: cst.BaseExpression) -> None:
         """`x[:, None] - c[None]`: sides that both get axes have equally many then."""
-        if not (_adds_axes(left) and _adds_axes(right)):
+        if not (adds_axes(left) and adds_axes(right)):
             return
         ranks = [self.ranks.of(left), self.ranks.of(right)]
         low = left if ranks[0] < ranks[1] else right
         if isinstance(low, cst.Subscript):
-            self.ranks.demand(low.value, max(ranks) - _adds_axes(low))
+            self.ranks.demand(low.value, max(ranks) - adds_axes(low))
 
     def _dot(self, left: cst.BaseExpression, right: cst.BaseExpression) -> None:
         """`np.dot(x, W)` where the names say that there is a matrix."""
@@ -405,15 +405,6 @@ class _Visitor(Roles):
         if known is None:
             known = usages[key] = list(usage_of(helper, rest).values())
         return known
-
-
-def _adds_axes(e: cst.BaseExpression) -> int:
-    """How many axes a subscript adds; 0 if it takes one by a number or an array."""
-    if not isinstance(e, cst.Subscript):
-        return 0
-    indices = [s.slice.value for s in e.slice if isinstance(s.slice, cst.Index)]
-    added = [is_none(i) for i in indices if not isinstance(i, cst.Ellipsis)]
-    return len(added) if all(added) else 0
 
 
 def _reduces(name: str) -> bool:

@@ -38,6 +38,8 @@ GUESSES = {
         "float64[:, :], float64[:, :]",
     "def f(x, c):\n return ((x[:, np.newaxis] - c[None, :, :]) ** 2).sum(-1)":
         "float64[:, :], float64[:, :]",
+    "def f(x, c):\n d = ((x[:, None] - c[None]) ** 2).sum(-1)\n return d.argmin(1)":
+        "float64[:, :], float64[:, :]",
     "def f(x, y):\n return x[:, None] * y[None, :]": "float64[:], float64[:]",
     "def f(x, c):\n return x[:, None] * c[0, :, :]": "float64[:], float64[:, :, :]",
     "def f(x, i):\n return np.take_along_axis(x, i[..., None], axis=-1)": "float64[:], int64[:]",

@@ -26,6 +26,8 @@ _OLD = frozenset(("rand", "randint", "randn", "random_sample", "tomaxint"))
 IMAGE = re.compile(r"(^|_)(img|im|image|rgb|rgba|frame|picture|gr[ae]y)s?$")
 #: a picture of rows and columns; whole numbers in it are bytes
 PICTURE = re.compile(r"(^|_)(img|image|rgba?|frame|picture|gr[ae]y)s?$")
+#: true or false for each element, where it meets others by `&` and `|`
+MASK = re.compile(r"(^|_)masks?$")
 _COLOURS = re.compile(r"(^|_)rgba?$")
 #: steps and tolerances, which are numbers even inside `np.sqrt`
 STEP = re.compile(r"(d[txyzrs]|eps|epsilon|tol|atol|rtol|lr|learning_rate)$")

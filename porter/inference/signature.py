@@ -10,7 +10,7 @@ import libcst as cst
 
 from porter.diagnostics import UsageError
 from porter.dtypes.dtype import WEAK_FLOAT, WEAK_INT, DType
-from porter.inference.evidence import PICTURE, STEP, Usage
+from porter.inference.evidence import MASK, PICTURE, STEP, Usage
 from porter.inference.known import Shown, known_types
 from porter.inference.tuples import tuple_lengths
 from porter.inference.types import (
@@ -309,7 +309,8 @@ def _inferred(
     if is_array:
         whole = "uint8" if PICTURE.search(p.name.value) else "int64"
         counted = use.numbers.is_index or use.numbers.has_bits
-        dtype = hinted or DType("bool" if use.arrays.is_mask else whole if counted else "float64")
+        mask = use.arrays.is_mask or (use.numbers.has_bits and MASK.search(p.name.value))
+        dtype = hinted or DType("bool" if mask else whole if counted else "float64")
         return ParameterType(DType(dtype.name), max(use.ndim, 1))
     if use.default is not None:
         return ParameterType(use.default, None)

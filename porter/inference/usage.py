@@ -204,6 +204,9 @@ class _Visitor(Roles):
 
     def visit_AugAssign(self, node: cst.AugAssign) -> None:
         """A parameter that is changed in place is an array."""
+        if type(node.operator).__name__.removesuffix("Assign") in _BITS:
+            self._bits(node.target)
+            self._bits(node.value)
         use = self.use(node.target)
         if use is not None and use.default is None:
             use.arrays.seen = True

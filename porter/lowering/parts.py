@@ -44,6 +44,7 @@ def run_parts(ev: Evaluator, function: FunctionSource, parts: Parts) -> None:
     made = _results(ev, parts, outer, sizes)
     b.scope.ranges += axes
     b.scope.loops += 1
+    b.scope.stages += 1
     with b.out.block() as collected:
         types = parts.types[0]
         own: dict[str, Value] = {
@@ -64,6 +65,7 @@ def run_parts(ev: Evaluator, function: FunctionSource, parts: Parts) -> None:
             raise b.refuse("PRT803", f"`{function.name}` returns nothing on some path",
                            "return the result on every path")  # fmt: skip
     b.scope.loops -= 1
+    b.scope.stages -= 1
     del b.scope.ranges[len(b.scope.ranges) - len(axes) :]
     for buffer in made:
         _check_stored(ev, collected, buffer.name)

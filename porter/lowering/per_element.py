@@ -33,6 +33,7 @@ def run_per_element(ev: Evaluator, function: FunctionSource) -> None:
     }
     b.scope.ranges += axes
     b.scope.loops += 1
+    b.scope.stages += 1
     with b.out.block() as collected:
         body = ev.bodies(ev.within(ev.scope, own), function.name)
         value = body.run_helper(list(statements_of(node)))
@@ -47,6 +48,7 @@ def run_per_element(ev: Evaluator, function: FunctionSource) -> None:
             place = tuple(index)
             b.out.emit(ir.Write(buffer.name, (), place, cast(e, buffer.dtype), b.place.origin))
     b.scope.loops -= 1
+    b.scope.stages -= 1
     del b.scope.ranges[len(b.scope.ranges) - len(axes) :]
     origin = ir.Origin(function.span)
     for buffer in made:

@@ -34,6 +34,9 @@ GUESSES = {
         "float64[:], float64[:], float64",
     "def f(img):\n return img[..., 0] * 0.5": "float64[:, :, :]",
     "def f(b):\n p = np.pad(b, 1)\n return p[1:, 1:] | p[:-1, 1:]": "int64[:]",
+    "def f(mask, r):\n o = np.zeros_like(mask)\n o[r:, 1:] |= mask[:-r, 1:]\n return o":
+        "boolean[:, :], int64",
+    "def f(codes, r):\n codes[r:] ^= codes[:-r]": "int64[:], int64",
     "def f(x, c):\n n = np.zeros_like(c)\n n[0, 1] = 1\n return (x[:, None] - c[None]).sum() + n":
         "float64[:, :], float64[:, :]",
     "def f(x, c):\n return ((x[:, np.newaxis] - c[None, :, :]) ** 2).sum(-1)":

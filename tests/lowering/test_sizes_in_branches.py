@@ -1,4 +1,4 @@
-"""Sizes that meet in one branch are compared where it runs; a mask without elements fits."""
+"""Sizes that meet in a branch or an iteration are compared there; a mask without elements fits."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ import itertools
 import numpy as np
 import pytest
 
+from porter import ir
 from porter.convert.function import Converted, convert_function
+from porter.diagnostics import Refusal
 from porter.ir.interp import run
+from porter.ir.walk import statements
 from porter.source.module import SourceModule
 from tests.corpus.check import compare
 
@@ -19,6 +22,23 @@ BRANCHES = {
     "behind it": "if n > 1:\n        y += x\n    x += 1\n    return x * 2, y[::-1].copy()",
     "in the branch": (
         "if n > 1:\n        y[:] = 3\n        if n > 2:\n            y += x\n    return x, y"
+    ),
+}
+#: sizes that hang on the index of a loop of the host
+ITERATIONS = {
+    "windows": (
+        "for d in range(-n, n + 1):\n"
+        "        lo, hi = max(0, d), min(len(x), len(x) + d)\n"
+        "        x[lo:hi] += 0.5 * y[lo - d:hi - d]\n"
+        "    return x, y"
+    ),
+    "nested": (
+        "out = np.zeros((3, len(x)))\n"
+        "    for k in range(3):\n"
+        "        for d in range(n):\n"
+        "            p, q = max(k - d, 0), min(len(x), len(y) - d)\n"
+        "            out[k, p:q] = out[k, p:q] + y[p + d:q + d] * x[p:q]\n"
+        "    return out"
     ),
 }
 LEFT_EARLY = "if n < 1:\n        y[:] = 2\n        return y\n    x += y\n    return x"
@@ -50,6 +70,23 @@ def differences(body: str) -> dict[tuple[int, int, int], str]:
 @pytest.mark.parametrize("body", [*BRANCHES.values(), *MASKS.values()], ids=[*BRANCHES, *MASKS])
 def test_whatever_the_sizes_are(body: str) -> None:
     assert not {f for f in differences(body).values() if f}
+
+
+@pytest.mark.parametrize("body", ITERATIONS.values(), ids=list(ITERATIONS))
+def test_in_each_iteration(body: str) -> None:
+    found = differences(body)
+    # NumPy repeats an element where a size is 1
+    assert all(not f or f.startswith("raises ValueError") for f in found.values())
+    assert sum(not f for f in found.values()) > 0.9 * len(found)
+    message = "the sizes of the arrays differ"
+    assert any(message in s.text for s in statements(converted(body)[1].program.body)
+               if isinstance(s, ir.Host))  # fmt: skip
+
+
+def test_not_for_a_launch_an_element() -> None:
+    body = "for k in range(n):\n        x[k] = (x[k:n] * y[max(k - 1, 0):n]).sum()\n    return x"
+    with pytest.raises(Refusal, match="may differ"):
+        converted(body)
 
 
 def test_a_store_before_sizes_meet_keeps_its_own() -> None:

@@ -40,11 +40,13 @@ def by_statements(
             blocks.append(stack.enter_context(b.out.block()))
             b.scope.ranges.append(axis)
             b.scope.loops += 1
+            b.scope.stages += 1
         value = cast(element(idx if shape else ()), dtype)
         b.out.emit(ir.Write(target.view.buffer, (), idx, value, b.place.origin))
     for axis, block in zip(reversed(axes), reversed(blocks), strict=True):
         b.scope.ranges.pop()
         b.scope.loops -= 1
+        b.scope.stages -= 1
         loop = ir.For(axis.name, axis.lo, axis.hi, 1, tuple(block), b.place.origin)
         if axis is axes[0]:
             b.out.emit(loop)

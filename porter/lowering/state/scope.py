@@ -18,6 +18,7 @@ class LoopScope(Part):
     ranges: list[ir.Axis] = field(default_factory=list)  # of the indices of `for` loops
     apart: list[Poly] = field(default_factory=list)  # positive where `i != j` of two of them
     loops: int = 0
+    stages: int = 0  # those of the loops that are threads already: the host runs nothing in them
     turns: list[str] = field(default_factory=list)  # what would count those of `while` loops
     conditional: bool = False
     conditions: list[ir.Expr] = field(default_factory=list)  # that the host tests

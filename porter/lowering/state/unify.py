@@ -65,7 +65,14 @@ class SizeFacts(KnownSizes):
             whole = unclamp(self, a, b)
             if whole is not None:
                 return self.unify(*whole, what, broadcast, error)
-            raise self.place.refuse("PRT903", f"{what}: sizes `{a}` and `{b}` differ")
+            refused = self.place.refuse("PRT903", f"{what}: sizes `{a}` and `{b}` may differ",
+                                        "write both slices with the same bounds")  # fmt: skip
+            if self.scope.speculative or self.scope.stages:
+                raise refused
+            message = f"{what}: the sizes of the arrays differ"
+            host = self._check_here(ir.Check("equal", a, b, message, error))
+            self.tested[host.text, host.origin] = refused
+            return a
         if (a.names() | b.names()) & self.scope.indices:
             # the loops' indices cancel out: what is left can be tested before the loops
             left, right = (_positive(difference), _positive(-difference))
@@ -112,18 +119,24 @@ class SizeFacts(KnownSizes):
     def check(self, check: ir.Check) -> None:
         """Add a test of the arguments, made only where the statement would run."""
         if (self.scope.in_while or self.scope.data_branches) and not self.scope.ranges:
-            left, right = names = ("host_value_0_", "host_value_1_")
-            test = f"{right} < {left}"
-            if check.kind != "index":
-                test = f"{_length(check.left, left)} != {_length(check.right, right)}"
-            text = f'if {test}:\n    raise {check.error}("{check.message}")'
-            sizes = (ir.Value(check.left, WEAK_INT), ir.Value(check.right, WEAK_INT))
-            values = tuple(zip(names, sizes, strict=True))
-            self.out.emit(ir.Host(text, self.place.origin, ir.HostKind.CHECK, values))
+            self._check_here(check)
             return
         when = check.when or extents(self)
         conditions = (*self.scope.conditions, *check.conditions)
         self.note(replace(check, when=when, conditions=conditions))
+
+    def _check_here(self, check: ir.Check) -> ir.Host:
+        """The host makes a test where the statement stands, in each iteration."""
+        left, right = names = ("host_value_0_", "host_value_1_")
+        test = f"{right} < {left}"
+        if check.kind != "index":
+            test = f"{_length(check.left, left)} != {_length(check.right, right)}"
+        text = f'if {test}:\n    raise {check.error}("{check.message}")'
+        sizes = (ir.Value(check.left, WEAK_INT), ir.Value(check.right, WEAK_INT))
+        values = tuple(zip(names, sizes, strict=True))
+        host = ir.Host(text, self.place.origin, ir.HostKind.CHECK, values)
+        self.out.emit(host)
+        return host
 
     def _replaced_first(self, a: Poly, b: Poly, broadcast: bool | str) -> list[Atom]:
         """The sizes that may be expressed by others: among broadcast arrays the smaller one's."""

@@ -12,6 +12,7 @@ from porter import ir
 from porter.dtypes.dtype import BOOL, WEAK_INT
 from porter.ir.effects import uses_in
 from porter.ir.scalars import choose, integer, number, on_host, operate
+from porter.ir.walk import statements as statements_in
 from porter.lowering.evaluation import Body, Frame, is_expr
 from porter.lowering.expressions.iterations import iterate, trips
 from porter.lowering.host.statements import check_kept
@@ -139,6 +140,7 @@ def _emit(
     with b.out.block() as collected, _inside(body, axis):
         run(index, collected)
         check_kept(body, collected, axis.name)
+        _refuse_tests_of_elements(b, collected)
         if not (collected and isinstance(collected[-1], ir.Jump)):
             rebind(body, frame.arrays)
     body.flow.frames.pop()
@@ -154,6 +156,16 @@ def _emit(
             origin,
         )
     )
+
+
+def _refuse_tests_of_elements(b: Builder, block: Sequence[ir.Stmt]) -> None:
+    """The host tests sizes in each iteration for whole arrays: not for a launch an element."""
+    inside = list(statements_in(tuple(block)))
+    if any(isinstance(s, (ir.Def, ir.Write)) and s.axes for s in inside):
+        return
+    for s in inside:
+        if isinstance(s, ir.Host) and (s.text, s.origin) in b.sizes.tested:
+            raise b.sizes.tested[s.text, s.origin]
 
 
 def _over_grid(body: Body, node: cst.For, grid: Grid, outer: tuple[Poly, ...]) -> None:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 
 from porter.verify.compile import compilers
+from porter.verify.fork import servers
 from tests.support.gpu import has_gpu
 from tests.support.shell import Shell
 
@@ -35,8 +36,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def _compilers() -> Iterator[None]:
-    """A compiler to PTX serves the verifications of many tests: its start takes over a second."""
-    with compilers.kept():
+    """What imports Numba serves the verifications of many tests: each start takes a second."""
+    with compilers.kept(), servers.kept():
         yield
 
 

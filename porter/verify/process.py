@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import porter
-from porter.bounded import begin, end
+from porter.bounded import Process, begin, end
 from porter.verify import limits
 
 #: what a child gets of the environment: to find Python, libraries, the toolkit, and a home
@@ -56,6 +56,8 @@ class Child:
     `before` is a program that runs the child, with its options.
     """
 
+    process: Process
+
     def __init__(
         self,
         module: str,
@@ -64,15 +66,15 @@ class Child:
         log: Path,
         before: Sequence[str] = (),
     ) -> None:
-        self._log = log
-        self._memory = limits.memory()
-        self.large = False
         # -P keeps a file of the user's in the current folder from hiding a module
         command = [*before, sys.executable, "-P", "-W", "ignore", "-m", module, *args]
         with log.open("wb") as stderr:
-            self.process, self._mark = begin(
-                command, environment(extra), stdin=subprocess.PIPE, stderr=stderr
-            )
+            begun = begin(command, environment(extra), stdin=subprocess.PIPE, stderr=stderr)
+        self._watch(*begun, log)
+
+    def _watch(self, process: Process, mark: str, log: Path) -> None:
+        self.process, self._mark, self._log = process, mark, log
+        self._memory, self.large = limits.memory(), False
 
     def send(self, line: str) -> None:
         """Write one line to the child, which may be gone already."""

@@ -19,6 +19,7 @@ import signal
 import socket
 import struct
 import sys
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from numba.core import config
 
 from porter.bounded import MARK
 from porter.verify import sim_child
+from porter.verify.fork.first import prepare
 
 #: bytes of a request, and the files with it
 MOST, FILES = 1 << 16, 4
@@ -38,11 +40,15 @@ class Server:
 
     def __init__(self) -> None:
         self.requests = socket.socket(fileno=os.dup(0))
-        # where the system reads this process's mark, which a child overwrites with its own
-        self._mark = ctypes.CDLL(None).getenv
-        self._mark.restype = ctypes.c_void_p
+        # where the system reads the mark of a process: a child has its own from the beginning
+        place = ctypes.CDLL(None).getenv
+        place.restype = ctypes.c_void_p
+        self._own = os.environb[MARK.encode()]
+        memory = (ctypes.c_char * len(self._own)).from_address(place(MARK.encode()))
+        self._mark = memoryview(memory).cast("B")
         #: where the exit codes of the children go, by their numbers
         self.running: dict[int, int] = {}
+        self.asked = Counter[str]()
         self.ended, wakes = os.pipe()
         self._wakes = wakes
         for end in (self.ended, wakes):
@@ -53,23 +59,24 @@ class Server:
     def child(self) -> dict[str, Any] | None:
         """The request of a child, in the child; None in the server when there will be no more."""
         while True:
-            for ready in select.select([self.ended, self.requests], [], [])[0]:
-                if ready is self.ended:
-                    os.read(self.ended, MOST)
-                    self._tell()
-                    continue
-                message, files, _, _ = socket.recv_fds(self.requests, MOST, FILES)
-                if not message:
-                    return None
-                request = json.loads(message)
-                prepare(request["on"])
-                if self._forked(request, *files):
-                    return dict(request)
+            ready = select.select([self.ended, self.requests.fileno()], [], [])[0]
+            if self.ended in ready:
+                os.read(self.ended, MOST)
+                self._ended()
+            if self.requests.fileno() not in ready:
+                continue
+            message, files, _, _ = socket.recv_fds(self.requests, MOST, FILES)
+            if not message:
+                return None
+            request: dict[str, Any] = json.loads(message)
+            prepare(request["on"], self.asked[request["on"]])
+            self.asked[request["on"]] += 1
+            if self._forked(request["mark"].encode(), *files):
+                return request
 
-    def _forked(
-        self, request: dict[str, Any], given: int, log: int, folder: int, told: int
-    ) -> bool:
-        """Whether this is the child."""
+    def _forked(self, mark: bytes, given: int, log: int, folder: int, told: int) -> bool:
+        """Whether this is the child, which has its own input, errors, folder and mark."""
+        self._mark[:] = mark
         pid = os.fork()
         if pid == 0:
             self._leave(told)
@@ -77,12 +84,10 @@ class Server:
             os.dup2(given, 0)
             os.dup2(log, 2)
             os.fchdir(folder)
-            ctypes.memmove(
-                self._mark(MARK.encode()), request["mark"].encode(), len(request["mark"])
-            )
-            os.environ[MARK] = request["mark"]
+            os.environ[MARK] = mark.decode()
         else:
-            os.write(told, NUMBER.pack(pid))
+            self._mark[:] = self._own
+            _tell(told, pid)
             self.running[pid] = told
         for each in (given, log, folder):
             os.close(each)
@@ -96,27 +101,20 @@ class Server:
         for each in (self.ended, self._wakes, told, *self.running.values()):
             os.close(each)
 
-    def _tell(self) -> None:
+    def _ended(self) -> None:
         """Tell the exit codes of the children that have ended."""
         for pid in list(self.running):
             found, status = os.waitpid(pid, os.WNOHANG)
             if found:
                 told = self.running.pop(pid)
-                code = NUMBER.pack(os.waitstatus_to_exitcode(status))
-                # nobody may wait for it any more
-                with contextlib.suppress(BrokenPipeError):
-                    os.write(told, code)
+                _tell(told, os.waitstatus_to_exitcode(status))
                 os.close(told)
 
 
-def prepare(on: str) -> None:
-    """Import what an engine needs beside the simulator: once for all children."""
-    if on == "emulator":
-        # start-up: the simulator needs no emulator
-        from porter.verify.engines import emulation  # noqa: F401
-    elif on == "ptx":
-        # start-up: the simulator needs no machine
-        from porter.verify.engines import machine  # noqa: F401
+def _tell(told: int, number: int) -> None:
+    # nobody may wait for it any more
+    with contextlib.suppress(BrokenPipeError):
+        os.write(told, NUMBER.pack(number))
 
 
 def main() -> None:

@@ -129,7 +129,8 @@ def main() -> None:
     # as in processes of their own: random numbers, and the folder of compiled functions
     random.seed()
     np.random.seed()
-    os.environ["NUMBA_CACHE_DIR"] = config.CACHE_DIR = request["cache"]
+    os.environ["NUMBA_CACHE_DIR"] = request["cache"]
+    config.reload_config()
     sys.argv[1:] = [request["file"]]
     sim_child.main()
 

@@ -7,17 +7,14 @@ from typing import TypeVar
 
 import libcst as cst
 
+from porter.source.walk import walk
+
 T = TypeVar("T", bound=cst.CSTNode)
 
 
 def nodes_of(root: cst.CSTNode, kind: type[T]) -> Iterator[T]:
-    """The nodes of a kind in a tree, the root among them, in their order."""
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, kind):
-            yield node
-        pending += reversed(node.children)
+    """The nodes of a kind in a tree, the root among them."""
+    return (node for node in walk(root) if isinstance(node, kind))
 
 
 def is_name(node: cst.CSTNode | None, *names: str) -> bool:

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,11 @@ def facts(folder: Path) -> dict[str, Any]:
     return json.loads((folder / "facts").read_text()) | {"number": child.process.pid}
 
 
+def child_reply(folder: Path) -> bytes:
+    reply = folder / "reply"
+    return reply.read_bytes() if reply.exists() else b""
+
+
 def test_each_is_a_process_of_its_own(folder: Path) -> None:
     first, second = facts(folder), facts(folder)
     for one in (first, second):
@@ -124,3 +130,20 @@ def test_nothing_is_forked_where_no_server_is_kept(
 ) -> None:
     monkeypatch.setattr(servers, "_depth", 0)
     assert servers.forked("request", "simulator", EXTRA, "cache", folder / "log") is None
+
+
+def test_few_servers_are_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    child = forked(folder, "    import time; time.sleep(2)\n")
+    while b"start" not in child_reply(folder):
+        assert child.process.poll() is None, child.said()
+        time.sleep(0.1)
+    first = next(iter(servers._servers.values()))
+    for name in ("a", "b"):
+        monkeypatch.setenv("TMPDIR", str(folder / name))
+        (folder / name).mkdir()
+        facts(folder)
+    assert len(servers._servers) == 2 and first not in servers._servers.values()
+    # what it has forked goes on, and it is gone afterwards
+    assert child.wait(60) and child.process.returncode == 0, child.said()
+    assert first.process.wait(20) == 0
+    child.stop()

@@ -57,9 +57,11 @@ class Server:
         signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
 
     def child(self) -> dict[str, Any] | None:
-        """The request of a child, in the child; None in the server when there will be no more."""
-        while True:
-            ready = select.select([self.ended, self.requests.fileno()], [], [])[0]
+        """The request of a child, in the child; None in the server when there will be no more,
+        and the last child has ended."""
+        waits = [self.ended, self.requests.fileno()]
+        while len(waits) == 2 or self.running:
+            ready = select.select(waits, [], [])[0]
             if self.ended in ready:
                 os.read(self.ended, MOST)
                 self._ended()
@@ -67,12 +69,14 @@ class Server:
                 continue
             message, files, _, _ = socket.recv_fds(self.requests, MOST, FILES)
             if not message:
-                return None
+                waits = [self.ended]
+                continue
             request: dict[str, Any] = json.loads(message)
             prepare(request["on"], self.asked[request["on"]])
             self.asked[request["on"]] += 1
             if self._forked(request["mark"].encode(), *files):
                 return request
+        return None
 
     def _forked(self, mark: bytes, given: int, log: int, folder: int, told: int) -> bool:
         """Whether this is the child, which has its own input, errors, folder and mark."""

@@ -27,8 +27,12 @@ from porter.verify.process import Child, environment
 _NUMBER = 4
 #: seconds that a server may take for its imports
 _PATIENCE = 120.0
-#: the servers by their environment, and how many `kept` last
+#: servers that are kept: each is for one environment, and has 150 MiB in memory
+_MOST = 2
+#: the servers by their environment, those that only wait for their children, and how many `kept`
+#: last
 _servers: dict[str, _Server] = {}
+_retired: list[_Server] = []
 _depth = 0
 _lock = threading.Lock()
 
@@ -46,8 +50,9 @@ def kept() -> Iterator[None]:
         with _lock:
             _depth -= 1
             if not _depth:
-                left = [*_servers.values()]
+                left = [*_servers.values(), *_retired]
                 _servers.clear()
+                _retired.clear()
         for server in left:
             server.stop()
 
@@ -66,6 +71,10 @@ def forked(file: str, on: str, extra: dict[str, str], cache: str, log: Path) -> 
             server = _servers.get(key)
             if server is None or server.process.poll() is not None:
                 server = _servers[key] = _Server(extra)
+                while len(_servers) > _MOST:
+                    oldest = _servers.pop(next(iter(_servers)))
+                    oldest.socket.close()
+                    _retired.append(oldest)
         return _Fork(server, {"file": file, "on": on, "cache": cache}, log)
     except OSError:
         return None

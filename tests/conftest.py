@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import tempfile
@@ -26,6 +27,12 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 if "PORTER_CACHE_DIR" not in os.environ:
     _folder = tempfile.TemporaryDirectory(prefix="porter-cache-")
     os.environ["PORTER_CACHE_DIR"] = _folder.name
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage as seldom as the command line does, and not among ten thousand tests."""
+    gc.set_threshold(200_000, 20, 20)
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -12,13 +12,41 @@ import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol, TypeVar
+
+
+class Process(Protocol):
+    """What is used of a `subprocess.Popen`."""
+
+    @property
+    def pid(self) -> int:
+        """Its number, which is that of its process group."""
+
+    @property
+    def stdin(self) -> IO[bytes] | None:
+        """What it reads."""
+
+    @property
+    def returncode(self) -> int | None:
+        """Its exit code as far as it is known; negative for a signal."""
+
+    def poll(self) -> int | None:
+        """The exit code, None while it runs."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """The exit code; raises `subprocess.TimeoutExpired` when the seconds are over."""
+
+    def kill(self) -> None:
+        """End it at once."""
+
+
+P = TypeVar("P", bound=Process)
 
 #: marks the processes of one run, also those that left its process group
 MARK = "PORTER_CHILD"
 
 # marks of the children that may still run, and their processes once these are known
-_begun: dict[str, subprocess.Popen[bytes] | None] = {}
+_begun: dict[str, Process | None] = {}
 _starting = threading.RLock()
 _over: list[bool] = []
 
@@ -31,7 +59,21 @@ def begin(
     stdout: int | IO[bytes] = subprocess.DEVNULL,
     stderr: int | IO[bytes] = subprocess.DEVNULL,
 ) -> tuple[subprocess.Popen[bytes], str]:
-    """Start a child in a process group of its own; its process and its mark.
+    """Start a child in a process group of its own; its process and its mark."""
+    return started(
+        lambda mark: subprocess.Popen(
+            list(command),
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            env={**environment, MARK: mark},
+            start_new_session=os.name == "posix",
+        )
+    )
+
+
+def started(start: Callable[[str], P]) -> tuple[P, str]:
+    """The process that `start` makes with a mark, which must be in its environment; and the mark.
 
     A signal can end this process while the child starts, before anyone could `end` it: what was
     begun and is not ended by then is ended at exit.
@@ -42,14 +84,7 @@ def begin(
             # a thread that works on while the command ends
             raise SystemExit
         _begun[mark] = None
-        process = _begun[mark] = subprocess.Popen(
-            list(command),
-            stdin=stdin,
-            stdout=stdout,
-            stderr=stderr,
-            env={**environment, MARK: mark},
-            start_new_session=os.name == "posix",
-        )
+        _begun[mark] = process = start(mark)
     return process, mark
 
 
@@ -78,7 +113,7 @@ def run_bounded(
     return code
 
 
-def end(process: subprocess.Popen[bytes] | None, mark: str) -> None:
+def end(process: Process | None, mark: str) -> None:
     """End a child, its process group, and what left the group but has `MARK` = mark, once."""
     if mark not in _begun:
         return  # its number may be another process's by now
@@ -99,7 +134,7 @@ def end_all() -> None:
         end(process, mark)
 
 
-def _end_group(process: subprocess.Popen[bytes]) -> None:
+def _end_group(process: Process) -> None:
     if os.name == "posix":
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)

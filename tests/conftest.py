@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import tempfile
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import settings
 
 from porter.verify.compile import compilers
+from porter.verify.fork import servers
 from tests.support.gpu import has_gpu
 from tests.support.shell import Shell
 
@@ -27,6 +29,12 @@ if "PORTER_CACHE_DIR" not in os.environ:
     os.environ["PORTER_CACHE_DIR"] = _folder.name
 
 
+def pytest_collection_finish() -> None:
+    """Look for garbage as seldom as the command line does, and not among ten thousand tests."""
+    gc.set_threshold(200_000, 20, 20)
+    gc.freeze()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("gpu") is not None and not has_gpu():
@@ -35,8 +43,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def _compilers() -> Iterator[None]:
-    """A compiler to PTX serves the verifications of many tests: its start takes over a second."""
-    with compilers.kept():
+    """What imports Numba serves the verifications of many tests: each start takes a second."""
+    with compilers.kept(), servers.kept():
         yield
 
 

@@ -24,7 +24,7 @@ def _of_size(p: Poly) -> set[str]:
     inside = [a.expr for a in p.atoms() if isinstance(a, Data)]
     loads = [e for expr in inside for e in walk(expr) if isinstance(e, ir.Load)]
     read = {e.buffer if not e.index else f"{e.buffer}[]" for e in loads}
-    return p.names().union(read, *map(scalars_of, inside))
+    return set(p.names()).union(read, *map(scalars_of, inside))
 
 
 def untestable(

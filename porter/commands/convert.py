@@ -28,11 +28,13 @@ from porter.target.registry import target_named
 from porter.verify import report
 from porter.verify.compile import compilers
 from porter.verify.evidence import FunctionEvidence
+from porter.verify.fork import servers
 
 FINE, REFUSED, FAILED = 0, 1, 2
 
 
 @compilers.kept()
+@servers.kept()
 def run(options: ConvertOptions) -> int:
     """Convert every path; returns the exit code.
 

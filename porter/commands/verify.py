@@ -21,6 +21,7 @@ from porter.verify import report
 from porter.verify.compile import compilers
 from porter.verify.engines.sanitize import program
 from porter.verify.evidence import FunctionEvidence
+from porter.verify.fork import servers
 from porter.verify.probe import require_gpu
 from porter.verify.run import DEFAULT, KINDS, verify_module
 
@@ -28,6 +29,7 @@ CASES, SEED, TIMEOUT = 24, 0, 300.0
 
 
 @compilers.kept()
+@servers.kept()
 def run(options: VerifyOptions) -> int:
     """Verify every module and print what was found.
 

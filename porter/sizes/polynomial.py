@@ -139,13 +139,6 @@ class Poly:
 
     terms: tuple[tuple[Monomial, int], ...] = ()
 
-    @cached_property
-    def _hash(self) -> int:
-        return hash(self.terms)
-
-    def __hash__(self) -> int:
-        return self._hash
-
     @staticmethod
     def of(value: IntLike) -> Poly:
         """An integer as a polynomial."""
@@ -237,9 +230,13 @@ class Poly:
                     for arg in atom.args:
                         yield from arg.atoms()
 
-    def names(self) -> set[str]:
+    def names(self) -> frozenset[str]:
         """The names of all symbols in it."""
-        return {a.name for a in self.atoms() if isinstance(a, Symbol)}
+        return self._names
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(a.name for a in self.atoms() if isinstance(a, Symbol))
 
     def dims(self) -> set[Dim]:
         """The dimensions of arrays that it depends on."""

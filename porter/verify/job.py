@@ -14,6 +14,7 @@ from porter.verify.compile.compilers import Compiler, read_lines
 from porter.verify.compile.texts import alike, read
 from porter.verify.engines.sanitize import MOST_CASES, command, first_error
 from porter.verify.evidence import FAILED, PASSED, Evidence, Mismatch, in_words
+from porter.verify.fork.servers import forked
 from porter.verify.inputs.cases import FIRST
 from porter.verify.kernels import kernels_of
 from porter.verify.limits import memory
@@ -169,7 +170,7 @@ class Job:
         limit = self.timeout * (2 * len(request.functions) + 1)
         file = self.folder / f"{label}.json"
         file.write_text(json.dumps(vars(replace(request, reply=str(reply), limit=limit))), "utf-8")
-        extra = with_bytecode({"NUMBA_CACHE_DIR": str(self.folder / "cache")})
+        extra = with_bytecode({})
         if request.on != "gpu":
             extra["NUMBA_ENABLE_CUDASIM"] = "1"
         log = self.folder / f"{label}.log"
@@ -202,7 +203,11 @@ class Job:
             if child is not None and child.process.poll() is None:
                 child.send(file)
                 return child
-        return Child("porter.verify.sim_child", [file], extra, log, before)
+        cache = str(self.folder / "cache")
+        # a GPU's driver does not survive a fork
+        found = None if request.on == "gpu" else forked(file, request.on, extra, cache, log)
+        extra |= {"NUMBA_CACHE_DIR": cache}
+        return found or Child("porter.verify.sim_child", [file], extra, log, before)
 
     def close(self) -> None:
         """End the child that waits."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import porter
-from porter.bounded import begin, end
+from porter.bounded import Process, begin, end
 from porter.verify import limits
 
 #: what a child gets of the environment: to find Python, libraries, the toolkit, and a home
@@ -23,6 +23,8 @@ _KEPT = (
 )  # fmt: skip
 
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+#: seconds after which children of a child are looked for again
+_LOOKS = 0.5
 #: bytes of the log's end in which a message is looked for
 _TAIL = 8192
 
@@ -56,6 +58,8 @@ class Child:
     `before` is a program that runs the child, with its options.
     """
 
+    process: Process
+
     def __init__(
         self,
         module: str,
@@ -64,15 +68,16 @@ class Child:
         log: Path,
         before: Sequence[str] = (),
     ) -> None:
-        self._log = log
-        self._memory = limits.memory()
-        self.large = False
         # -P keeps a file of the user's in the current folder from hiding a module
         command = [*before, sys.executable, "-P", "-W", "ignore", "-m", module, *args]
         with log.open("wb") as stderr:
-            self.process, self._mark = begin(
-                command, environment(extra), stdin=subprocess.PIPE, stderr=stderr
-            )
+            begun = begin(command, environment(extra), stdin=subprocess.PIPE, stderr=stderr)
+        self._watch(*begun, log)
+
+    def _watch(self, process: Process, mark: str, log: Path) -> None:
+        self.process, self._mark, self._log = process, mark, log
+        self._memory, self.large = limits.memory(), False
+        self._family, self._looked = [process.pid], time.monotonic()
 
     def send(self, line: str) -> None:
         """Write one line to the child, which may be gone already."""
@@ -111,13 +116,14 @@ class Child:
 
     def _resident(self) -> int:
         """Bytes in memory of the child and of its children, as far as the system tells."""
-        pending, total = [self.process.pid], 0
-        while pending:
-            folder = Path(f"/proc/{pending.pop()}")
+        now = time.monotonic()
+        # a simulator has a thread for each of its kernel's: to ask all of them takes its time
+        if now > self._looked + _LOOKS:
+            self._family, self._looked = family(self.process.pid), now
+        total = 0
+        for pid in self._family:
             with contextlib.suppress(OSError, ValueError, IndexError):
-                total += int((folder / "statm").read_text().split()[1]) * _PAGE
-                for task in (folder / "task").iterdir():
-                    pending += map(int, (task / "children").read_text().split())
+                total += int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE
         return total
 
     def stop(self) -> None:
@@ -143,3 +149,14 @@ class Child:
                 lines = log.read().decode("utf-8", "replace").strip().splitlines()
             return lines[-1][:300] if lines else ""
         return ""
+
+
+def family(pid: int) -> list[int]:
+    """A process and what it and its children have started, as far as the system tells."""
+    found = [pid]
+    for each in found:
+        with contextlib.suppress(OSError, ValueError):
+            for task in Path(f"/proc/{each}/task").iterdir():
+                with contextlib.suppress(OSError):
+                    found += map(int, (task / "children").read_text().split())
+    return found

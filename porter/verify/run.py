@@ -33,6 +33,7 @@ from porter.verify.evidence import (
     FunctionEvidence,
     Mismatch,
 )
+from porter.verify.fork import servers
 from porter.verify.inputs.domains import read_domains
 from porter.verify.job import SOFT, Done, Job
 from porter.verify.kernels import kernels_of
@@ -57,6 +58,7 @@ EDITED, EDITED_MODULE = 20.0, 120.0
 ALONE = 2
 
 
+@servers.kept()
 def verify_module(
     path_of_generated: Path,
     *,

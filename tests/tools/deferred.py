@@ -44,6 +44,8 @@ DEFERRED = {
         porter.verify.compile.ptx_child -> porter.verify.*
         porter.verify.probe_child -> porter.*
         porter.verify.sim_child -> porter.verify.engines.*
+        porter.verify.fork.first -> porter.verify.engines.*
+        porter.verify.fork.first -> porter.emulate.launch
         porter.verify.engines.compiled -> porter.verify.engines.simulator
         porter.verify.compile.ufuncs -> porter.verify.engines.simulator
     """,

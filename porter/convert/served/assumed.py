@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Any
 
 import libcst as cst
-import libcst.matchers as m
 
 from porter.codegen.module.variants import least_ranks
 from porter.dtypes.dtype import WEAK_FLOAT, DType
@@ -27,10 +26,11 @@ from porter.schedule.nodes import Plan
 from porter.source.module import FunctionSource
 from porter.support.parsing import docstring_of, literal_value
 from porter.support.reserved import given
+from porter.syntax.nodes import calls_of_attribute, is_name, nodes_of
 
 Types = tuple[ParameterType, ...]
 #: functions whose second argument says into how many parts an array is cut
-_SPLITS = m.Name("array_split") | m.Name("split") | m.Name("hsplit") | m.Name("vsplit")
+_SPLITS = ("array_split", "split", "hsplit", "vsplit")
 #: axes that callers choose, the likeliest first
 _AXES = (0, -1, 1)
 
@@ -164,25 +164,35 @@ class _Maker:
         """Whether an integer decides about the program, or None is passed on as an axis."""
         default = self.defaults[k]
         whole = isinstance(default, int) and not isinstance(default, bool)
-        passed = m.Arg(keyword=m.Name("axis"), value=m.Name(self.names[k]))
-        is_axis = whole or (default is None and bool(m.findall(self.function.node.body, passed)))
+        passed = any(
+            is_name(a.keyword, "axis") and is_name(a.value, self.names[k])
+            for a in nodes_of(self.function.node.body, cst.Arg)
+        )
+        is_axis = whole or (default is None and passed)
         return is_axis and self._keeps_default(k) and not self._is_count(k)
 
     def _is_count(self, k: int) -> bool:
         """Whether an integer says how often a list is repeated, or how many parts there are."""
-        name = m.Name(self.names[k])
-        items = m.List() | m.Tuple()
-        repeated = m.BinaryOperation(left=items, operator=m.Multiply(), right=name)
-        swapped = m.BinaryOperation(left=name, operator=m.Multiply(), right=items)
-        parts = m.Call(func=m.Attribute(attr=_SPLITS), args=[m.DoNotCare(), m.Arg(name)])
-        return bool(m.findall(self.function.node.body, repeated | swapped | parts))
+        name, body = self.names[k], self.function.node.body
+        repeated = any(
+            isinstance(o.operator, cst.Multiply)
+            and isinstance(items, (cst.List, cst.Tuple)) and is_name(times, name)
+            for o in nodes_of(body, cst.BinaryOperation)
+            for items, times in ((o.left, o.right), (o.right, o.left))
+        )  # fmt: skip
+        return repeated or any(
+            len(call.args) == 2 and is_name(call.args[1].value, name)
+            for call in calls_of_attribute(body, *_SPLITS)
+        )
 
     def _is_factor(self, k: int) -> bool:
         """Whether an array is multiplied by `a.dot(b)` or `@`."""
-        name = m.Name(self.names[k])
-        dot = m.Call(func=m.Attribute(attr=m.Name("dot")))
-        found = m.findall(self.function.node.body, dot)
-        return self.usage[self.names[k]].arrays.in_product or any(m.findall(d, name) for d in found)
+        name = self.names[k]
+        return self.usage[name].arrays.in_product or any(
+            is_name(n, name)
+            for dot in calls_of_attribute(self.function.node.body, "dot")
+            for n in nodes_of(dot, cst.Name)
+        )
 
     def _passed(self, k: int) -> dict[int, ParameterType]:
         """The type of an argument in place of None that there is a form for."""
@@ -249,10 +259,10 @@ class _Maker:
 def asked_for(node: cst.FunctionDef, name: str) -> list[str]:
     """The texts that a function compares a parameter with: `form == "a"`, `form in ("a", "b")`."""
     found: dict[str, None] = {}
-    compared = m.Comparison(left=m.Name(name), comparisons=[m.ComparisonTarget()])
-    for c in m.findall(node.body, compared):
-        assert isinstance(c, cst.Comparison)
+    for c in nodes_of(node.body, cst.Comparison):
         target = c.comparisons[0]
+        if len(c.comparisons) > 1 or not is_name(c.left, name):
+            continue
         if isinstance(target.operator, (cst.Equal, cst.NotEqual, cst.In, cst.NotIn)):
             value = _constant(target.comparator)
             values = value if isinstance(value, (tuple, list, set)) else [value]

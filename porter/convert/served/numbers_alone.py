@@ -12,7 +12,6 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 
 import libcst as cst
-import libcst.matchers as m
 
 from porter import ir
 from porter.codegen.module.host_form import HostForm
@@ -43,6 +42,7 @@ from porter.schedule.overlap import overlaps
 from porter.source.module import FunctionSource
 from porter.support.names import NameSupply
 from porter.support.reserved import given
+from porter.syntax.nodes import calls_named, is_name, nodes_of
 
 #: how many items a list has in verification, where the function does not ask for a number
 ITEMS = 3
@@ -142,11 +142,9 @@ def _for_others(
 
 def _asks_arrays(function: FunctionSource, scope: Globals) -> bool:
     """Whether the function, or one that it calls, asks for what Python's numbers do not have."""
-    found = (m.findall(node.body, m.Attribute()) for node in bodies(function.node, scope))
     return any(
-        isinstance(a, cst.Attribute) and a.attr.value in _OF_ARRAYS
-        and not (isinstance(a.value, cst.Name) and a.value.value in scope.imports)
-        for each in found for a in each
+        a.attr.value in _OF_ARRAYS and not is_name(a.value, *scope.imports)
+        for node in bodies(function.node, scope) for a in nodes_of(node.body, cst.Attribute)
     )  # fmt: skip
 
 
@@ -158,8 +156,8 @@ def bodies(node: cst.FunctionDef, scope: Globals) -> Iterator[cst.FunctionDef]:
         yield from level
         names = [
             call.func.value
-            for one in level for call in m.findall(one.body, m.Call(func=m.Name()))
-            if isinstance(call, cst.Call) and isinstance(call.func, cst.Name)
+            for one in level for call in nodes_of(one.body, cst.Call)
+            if isinstance(call.func, cst.Name)
         ]  # fmt: skip
         level = [scope.functions[n] for n in dict.fromkeys(names)
                  if n in scope.functions and n not in done]  # fmt: skip
@@ -181,8 +179,8 @@ def _may_be_numbers(function: FunctionSource, scope: Globals, planned: Plan) -> 
     usage, made = usage_of(function), array_arguments(function, scope)
 
     def asked(name: str) -> bool:
-        of_it = m.Attribute(value=m.Name(name))
-        return usage[name].arrays.seen or bool(m.findall(function.node.body, of_it))
+        attributes = nodes_of(function.node.body, cst.Attribute)
+        return usage[name].arrays.seen or any(is_name(a.value, name) for a in attributes)
 
     return all(
         p.ndim is None or p.name in made or (p.classes and _told_apart(function, p.name))
@@ -194,14 +192,22 @@ def _may_be_numbers(function: FunctionSource, scope: Globals, planned: Plan) -> 
 def _told_apart(function: FunctionSource, name: str) -> bool:
     """Whether `isinstance` decides about a parameter other than by an exception."""
     body = function.node.body
-    call = m.Call(func=m.Name("isinstance"), args=[m.Arg(m.Name(name)), m.Arg()])
-    refused = [*m.findall(body, m.Assert())]
-    for node in m.findall(body, m.If()):
-        assert isinstance(node, cst.If)
-        if m.matches(node.body, m.IndentedBlock([m.SimpleStatementLine([m.Raise()])])):
-            refused.append(node.test)
-    asserted = {id(c) for part in refused for c in m.findall(part, call)}
-    return any(id(c) not in asserted for c in m.findall(body, call))
+
+    def asked(part: cst.CSTNode) -> set[int]:
+        calls = calls_named(part, "isinstance")
+        return {id(c) for c in calls if len(c.args) == 2 and is_name(c.args[0].value, name)}
+
+    refused: list[cst.CSTNode] = [*nodes_of(body, cst.Assert)]
+    refused += [node.test for node in nodes_of(body, cst.If) if _only_raises(node.body)]
+    return not asked(body) <= {one for part in refused for one in asked(part)}
+
+
+def _only_raises(body: cst.BaseSuite) -> bool:
+    """Whether an indented block is one `raise`."""
+    if not isinstance(body, cst.IndentedBlock) or len(body.body) != 1:
+        return False
+    line = body.body[0]
+    return isinstance(line, cst.SimpleStatementLine) and [*map(type, line.body)] == [cst.Raise]
 
 
 def _in_tuples(first: Made) -> Types:

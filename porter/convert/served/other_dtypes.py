@@ -16,7 +16,6 @@ from itertools import combinations
 from typing import Protocol, TypeVar
 
 import libcst as cst
-import libcst.matchers as m
 
 from porter.convert.served.numbers_alone import bodies
 from porter.convert.served.promotion import narrow_of
@@ -37,14 +36,11 @@ from porter.schedule.overlap import overlaps
 from porter.source.module import FunctionSource
 from porter.support.parsing import docstring_of
 from porter.support.reserved import given
+from porter.syntax.nodes import calls_of_attribute, nodes_of
 
 Types = tuple[ParameterType, ...]
 #: the form for some types; None where there is none
 Attempt = Callable[[Sequence[ParameterType]], Made | None]
-_ASKS = m.Attribute(
-    value=m.Attribute(attr=m.Name("dtype")), attr=m.Name("kind") | m.Name("char")
-) | m.Call(func=m.Attribute(attr=m.Name("issubdtype")))
-_LIMITS = m.Call(func=m.Attribute(attr=m.Name("iinfo")))
 #: forms for other dtypes beside a first one, and further ones for bools, and for numbers
 MOST = 3
 MOST_BOOLS = 2
@@ -120,9 +116,18 @@ def _asked(node: cst.FunctionDef, scope: Globals) -> str:
     """The integers for which a function has a branch of its own: those of images where it asks
     for the limits of their dtype; '' where it asks for none."""
     found = list(bodies(node, scope))
-    asks = any(m.findall(one.body, _ASKS) for one in found)
-    limits = any(m.findall(one.body, _LIMITS) for one in found)
+    asks = any(_asks_for_kind(one.body) for one in found)
+    limits = any(any(calls_of_attribute(one.body, "iinfo")) for one in found)
     return ("uint8" if limits else "int64") if asks else ""
+
+
+def _asks_for_kind(body: cst.CSTNode) -> bool:
+    """Whether a function asks for `x.dtype.kind`, or calls `np.issubdtype`."""
+    return any(calls_of_attribute(body, "issubdtype")) or any(
+        a.attr.value in ("kind", "char")
+        and isinstance(a.value, cst.Attribute) and a.value.attr.value == "dtype"
+        for a in nodes_of(body, cst.Attribute)
+    )  # fmt: skip
 
 
 def _with(types: Types, others: dict[int, ParameterType]) -> Types:

@@ -189,7 +189,7 @@ def _typed_by(e: ir.Expr) -> tuple[set[str], set[str]]:
         case ir.Scalar(name=name):
             return {name}, set()
         case ir.Value(poly=poly):
-            return poly.names(), set()
+            return set(poly.names()), set()
         case ir.Local(name=name) | ir.Load(buffer=name):
             return set(), {name}
         case ir.Op(op=op) if OPS[op].rule in _OF_MATH:

@@ -146,7 +146,7 @@ def shift(p: Poly, axis: str) -> int | None:
 
 def names_in(p: Poly) -> set[str]:
     """The indices and sizes that a subscript depends on, those inside of data included."""
-    own = p.names()
+    own = set(p.names())
     for e in (x for a in p.atoms() if isinstance(a, Data) for x in walk(a.expr)):
         for q in polys_of(e):
             own |= names_in(q)

@@ -18,7 +18,7 @@ from porter.verify.evidence import FAILED, Evidence
 from porter.verify.process import Child, with_bytecode
 
 #: modules that one child compiles: what Numba keeps of each adds up
-MOST_MODULES = 16
+MOST_MODULES = 40
 #: children that wait for a module, by their backend; None outside `kept`
 _waiting: dict[str, list[Compiler]] | None = None
 _lock = threading.Lock()

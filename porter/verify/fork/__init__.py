@@ -1,0 +1,1 @@
+"""Children that begin where one process has done the imports of all."""

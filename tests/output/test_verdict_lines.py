@@ -37,8 +37,8 @@ def test_a_conversion_fits(shell: Shell, verbose: list[str]) -> None:
 
 
 def test_every_detail_is_said_with_verbose_only() -> None:
-    found = FunctionEvidence("f", [Evidence("emulator", "passed", 1, RAN)])
-    said = "verified on the emulator where x > 0 and sigma > 0: 1 case passed"
+    found = FunctionEvidence("f", [Evidence("emulator", "passed", 26, RAN)])
+    said = "verified on the emulator where x > 0 and sigma > 0: 26 cases passed"
     said += " (2 raised the same exception) with the module's own block sizes only"
     note = "note: NumPy's functions stand in for CuPy's"
     assert list(report.lines(found)) == [f"{said}, worst error 4 ulp", note]

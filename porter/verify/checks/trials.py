@@ -120,11 +120,11 @@ def search(
     """The ways of fitting sizes together that were found; `raises` calls the original, whose source
     is in a file."""
     kept: list[Taken] = []
-    until = time.monotonic() + SECONDS
+    until = time.process_time() + SECONDS
     definite = False
     for sizes in _drawn(names, rng):
         narrow = 1 in sizes.values() and kept
-        if len(kept) == MOST_KEPT or narrow or time.monotonic() > until:
+        if len(kept) == MOST_KEPT or narrow or time.process_time() > until:
             break
         found = Taken(tuple(sizes.items()), definite=definite)
         error = raises(found)
@@ -214,9 +214,9 @@ def _grouped(found: Taken, raises: Callable[[Taken], BaseException | None]) -> T
     alone = [[name] for name in left]
     equal = [[n for n in left if sizes[n] == size] for size in dict.fromkeys(sizes.values())]
     pairs = [list(p) for p in itertools.combinations(left, 2) if sizes[p[0]] == sizes[p[1]]]
-    until = time.monotonic() + SECONDS
+    until = time.process_time() + SECONDS
     for group in (*alone, *equal, left, *pairs):
-        if group in pairs and time.monotonic() > until:
+        if group in pairs and time.process_time() > until:
             break
         rest = [name for name in group if name in left]
         if rest and (len(rest) > 1 or group in alone) and free(rest):

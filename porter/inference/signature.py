@@ -201,7 +201,9 @@ def _flat(
     """
     uses = [usage[p.name.value] for p in params]
     arrays = [(t, u) for t, u in zip(types, uses, strict=True) if t.ndim is not None]
-    if all(t.ndim == 1 for t, _ in arrays) or any(u.used > 1 for _, u in arrays):
+    if all(t.ndim == 1 for t, _ in arrays):
+        return None
+    if any(u.used > 1 or u.arrays.in_product for _, u in arrays):
         return None
     if any((t.given or t.traced) and t.ndim != 1 for t, _ in arrays):
         return None

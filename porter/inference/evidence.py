@@ -82,13 +82,17 @@ class NumberUse:
 
 @dataclass
 class Usage:
-    """Evidence about one parameter; `ndim` is the least number of dimensions seen."""
+    """Evidence about one parameter; `ndim` is the least number of dimensions seen.
+
+    `used` of these are used by the function; the name alone may suggest more.
+    """
 
     arrays: ArrayUse = field(default_factory=ArrayUse)
     numbers: NumberUse = field(default_factory=NumberUse)
     generator: str = ""  # of the class of random generators whose methods are called
     seeds: bool = False  # a generator is made of it, or is it
     ndim: int = 0
+    used: int = 0
     default: DType | None = None
 
     @property
@@ -109,6 +113,8 @@ class Usage:
 
 def settle(uses: dict[str, Usage], function: str = "") -> None:
     """Draw the conclusions that need the evidence about all parameters, and the function's name."""
+    for use in uses.values():
+        use.used = use.ndim
     products = {name: use for name, use in uses.items() if use.arrays.in_product}
     stacked = max((use.ndim for use in products.values()), default=0)
     for name, use in products.items():

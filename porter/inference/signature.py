@@ -180,15 +180,34 @@ def _choices(function: FunctionSource, given: str | None) -> Iterator[Choice]:
             )
         yield Choice(types)
         return
+    aliases = _aliases(function)  # first: a name that is ours, too, gets another one there
     usage = usage_of(function)
-    aliases = _aliases(function)
     base = _used(function, params, aliases)
     known = known_types(function, params, base, usage)
-    if known.flat is not None:
-        yield Choice(list(known.flat), shown=True, flat=True)
+    flat = known.flat or _flat(known.vectors[0] if known.vectors else base, params, usage)
+    if flat is not None:
+        yield Choice(list(flat), shown=bool(known.flat or known.vectors), flat=True)
     yield from (Choice(list(types), shown=True) for types in known.vectors)
     yield from map(Choice, _raised(base))
     yield from map(Choice, _with_scalars(base, params, usage, aliases))
+
+
+def _flat(
+    types: Sequence[ParameterType], params: Sequence[cst.Param], usage: Mapping[str, Usage]
+) -> list[ParameterType] | None:
+    """One dimension in place of those that only the names of parameters suggest (`img`).
+
+    None where names suggest none, or where the function uses more of an array.
+    """
+    uses = [usage[p.name.value] for p in params]
+    arrays = [(t, u) for t, u in zip(types, uses, strict=True) if t.ndim is not None]
+    if all(t.ndim == 1 for t, _ in arrays):
+        return None
+    if any(u.used > 1 or u.arrays.in_product for _, u in arrays):
+        return None
+    if any((t.given or t.traced) and t.ndim != 1 for t, _ in arrays):
+        return None
+    return [t if t.ndim is None else replace(t, ndim=1) for t in types]
 
 
 def _used(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from porter import ir
-from tests.convert.numbers_child import modules, outcomes
+from tests.convert.numbers_child import difference, modules, outcome, outcomes
 from tests.convert.test_promotion import converted
 from tests.support.modules import loaded
 from tests.support.shell import Shell
@@ -84,6 +85,54 @@ def test_compiled_loops_take_them(tmp_path: Path) -> None:
         made.f0(x, 300)
     with pytest.raises(TypeError, match="give them one dtype"):
         made.f3(x, 127)
+
+
+#: what Python computes of integers first, and up to which float32 does
+LARGE = {
+    "return (y - 16777216) * x + z": 2**24,
+    "return (y * y - z) * x": 2**12,
+    "return x * (y // z)": 2**24,
+    "return np.where(y == z, x, -x)": 2**24,
+    "t = y * z\n    x *= t - y": 2**12,
+    # near a small constant nothing is lost
+    "return (y + 1) * x + z": 2**200,
+    "return (1 - 2 * y) * x + z": 2**200,
+    "return x * (y * z)": 2**200,
+}
+
+
+def test_large_integers_beside_float32_are_as_pythons_or_refused(tmp_path: Path) -> None:
+    original, made = modules(tmp_path, "x, y, z", [*LARGE])
+    x = np.random.default_rng(0).normal(size=7).astype(np.float32)
+    pairs = [(16777217, 16777216), (5001, 25010000), (2**24, 3), (40, 7), (-(2**25) - 1, 2**25)]
+    for k, most in enumerate(LARGE.values()):
+        for y, z in pairs:
+            expected = outcome(getattr(original, f"f{k}"), [np.copy(x), y, z])
+            found = outcome(getattr(made, f"f{k}"), [np.copy(x), y, z])
+            if isinstance(found, TypeError):
+                assert max(abs(y), abs(z)) > most
+                assert re.match(r"[yz] is -?\d+, of which Python computes more", str(found))
+                continue
+            for a, b in zip(expected, found, strict=True):
+                assert difference(a, b, 1e-6) == "", ([*LARGE][k], y, z)
+
+
+def test_an_integer_as_float32_is_taken(tmp_path: Path) -> None:
+    _, made = modules(tmp_path, "x, y", ["return (y - 16777216) * x"])
+    x = np.ones(3, np.float32)
+    with pytest.raises(TypeError, match=r"y is 16777219, .*: pass np.float32\(y\), or run"):
+        made.f0(x, 16777219)
+    assert made.f0(x, np.float32(16777219)).tolist() == [4.0, 4.0, 4.0]
+
+
+def test_beside_float32_and_float64_a_number_is_a_float64(tmp_path: Path) -> None:
+    original, made = modules(tmp_path, "x, y, z", ["return x + y * z", "y += x * z"])
+    single, double = np.arange(1, 4, dtype=np.float32), np.arange(4, 7.0)
+    for name in ("f0", "f1"):
+        expected = outcome(getattr(original, name), [single, np.copy(double), 0.1])
+        found = outcome(getattr(made, name), [single, np.copy(double), 0.1])
+        near = 1e-15 if name == "f0" else 1e-7  # NumPy has the product in float32
+        assert all(difference(a, b, near) == "" for a, b in zip(expected, found, strict=True))
 
 
 MASKED = """def zero_below(x, t):

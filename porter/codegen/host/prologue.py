@@ -96,6 +96,8 @@ class Prologue(Pipeline):
             both = ", ".join("_" if n in written else n for n in every)
             computed = self._among(every, "computed")
             self.emit(f"{both} = _weak_integers({', '.join(every)}{computed})")
+        if several:
+            self._large_integers(every)
         # a number takes the dtype of those that it meets, if one of them is an array
         for loose in (*self._alike(floats), every) if self.elementwise and len(every) > 1 else ():
             if set(loose) <= written:
@@ -103,6 +105,15 @@ class Prologue(Pipeline):
             self._needs("_weak")
             both = ", ".join("_" if n in written else n for n in loose)
             self.emit(f"{both} = _weak({', '.join(loose)}{self._among(loose, 'strong')})")
+
+    def _large_integers(self, every: Sequence[str]) -> None:
+        """Refuse integers of which float32 has another result than Python."""
+        exact = {g: most for g, most in self.plan.numbers.exact.items() if {*g} < {*every}}
+        if exact:
+            self._needs("_exact_integers")
+            named = [", ".join(f'"{n}": {n}' for n in group) for group in exact]
+            groups = [f"({{{n}}}, {most})" for n, most in zip(named, exact.values(), strict=True)]
+            self.emit(f"_exact_integers({', '.join(every)}, groups=[{', '.join(groups)}])")
 
     def _alike(self, parameters: Sequence[ir.Parameter]) -> list[list[str]]:
         """The arrays that have one dtype, where there are several of it but not all."""

@@ -278,7 +278,15 @@ def _joined(all_needs: Sequence[Needs], target: Target) -> Needs:
         needs.math |= n.math
         needs.numba_types |= n.numba_types
         needs.imports |= n.imports
-    if needs.helpers & {"_array", "_number", "_integer", "_leading", "_no_integers", "_one_dtype"}:
+    if needs.helpers & {
+        "_array",
+        "_number",
+        "_integer",
+        "_leading",
+        "_no_integers",
+        "_one_dtype",
+        "_exact_integers",
+    }:
         needs.helpers.add("_command")
     if needs.helpers & {"_timed", "_moved_there"}:
         needs.imports.add("from contextlib import contextmanager")

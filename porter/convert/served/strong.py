@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import combinations
+from math import ceil, isfinite, prod
 from typing import Any
 
 from porter import ir
@@ -23,6 +24,10 @@ _OF_MATH = ("float", "real_float", "whole", "test")
 _NARROW = ("int8", "int32")
 #: how many numbers there are at most; each set of them has a program of its own
 _MOST = 4
+#: the integers that float32 holds, all of them; larger ones than it has at all are not tried
+_SINGLE, _BITS = 2**24, 126
+#: what shows the digits that its operands lost
+_LOSING = {"add", "sub", "floordiv", "mod", "fmod", "lt", "le", "gt", "ge", "eq", "ne"}
 Types = Sequence[ParameterType]
 
 
@@ -47,7 +52,7 @@ def with_beside(
     beside = {g: arrays for g, arrays in not_weak.items() if arrays and g not in always}
     return replace(
         numbers, strong=tuple(dict.fromkeys([*always, *not_weak])), beside=beside,
-        computed=_computed(made, types, loose),
+        computed=_computed(made, types, loose), exact=_exact(made, types, loose),
     )  # fmt: skip
 
 
@@ -246,6 +251,89 @@ def _computed(
     return tuple(found)
 
 
+def _exact(
+    made: Callable[[Types], ir.Program | None], types: Types, numbers: Sequence[int]
+) -> dict[tuple[str, ...], int]:
+    """Groups of arguments, and the largest integers of which float32 makes what Python makes.
+
+    What is only multiplied may be any: its last digit differs at most.  A difference of two large
+    numbers shows the digits that they lost.
+    """
+    program = made(types)
+    values = None if program is None else _values(program)
+    if program is None or values is None:
+        return {}
+    order = [program.parameters[k].name for k in numbers]
+    operands: dict[tuple[str, ...], list[ir.Expr]] = {}
+    for x in _each(program):
+        if isinstance(x, ir.Op) and x.op in _LOSING and not _is_near_small(x, values):
+            names = _arguments(x, values)
+            if names and names <= {*order}:
+                operands.setdefault(tuple(n for n in order if n in names), []).extend(x.args)
+    found = {}
+    for group, args in operands.items():
+        bits = [k for k in range(_BITS) if all(_size(a, 2**k, values) <= _SINGLE for a in args)]
+        if len(bits) < _BITS:
+            found[group] = 2 ** max(bits) if bits else 0
+    return found
+
+
+def _is_near_small(e: ir.Op, values: Mapping[str, ir.Expr]) -> bool:
+    """Whether a product meets a small constant: near that it is small, too, and lost no digit."""
+    constants = [a for a in e.args if isinstance(a, ir.Const) and abs(a.value) <= _SINGLE // 2]
+    others = [a for a in e.args if not isinstance(a, ir.Const)]
+    parts = [x for a in others for x in _parts(a, values) if isinstance(x, ir.Op)]
+    return (
+        e.op not in ("floordiv", "mod", "fmod")
+        and len(constants) == len(others) == 1
+        and all(x.op in ("mul", "neg", "pos", "abs") for x in parts)
+    )
+
+
+def _parts(e: ir.Expr, values: Mapping[str, ir.Expr]) -> Iterator[ir.Expr]:
+    """All that an expression is made of, by way of names."""
+    for x in walk(e):
+        yield x
+        if isinstance(x, (ir.Load, ir.Local)):
+            name = x.buffer if isinstance(x, ir.Load) else x.name
+            yield from _parts(values[name], values) if name in values else ()
+
+
+def _size(e: ir.Expr, most: int, values: Mapping[str, ir.Expr]) -> int:
+    """How large an expression is at most, if its numbers are at most so large."""
+    if e.dtype.kind == "b":
+        return 1
+    match e:
+        case ir.Load(buffer=name) | ir.Local(name=name):
+            return _size(values[name], most, values) if name in values else most
+        case ir.Const(value=value):
+            return ceil(abs(value)) if isfinite(abs(value)) else 0
+        case ir.Cast(arg=arg):
+            return _size(arg, most, values)
+        case ir.Select(_, then, other):
+            return max(_size(then, most, values), _size(other, most, values))
+        case ir.Op("pow", (base, ir.Const(value=int() | float() as power))) if 0 < power < _BITS:
+            return int(_size(base, most, values) ** ceil(power))
+        case ir.Op("pow" | "lshift"):
+            return _SINGLE + 1
+        case ir.Op(op=op, args=args):
+            sizes = [_size(a, most, values) for a in args]
+            known = {"add": sum(sizes), "sub": sum(sizes), "mul": prod(sizes)}
+            return known.get(op, max(sizes))
+    return most
+
+
+def _values(program: ir.Program) -> dict[str, ir.Expr] | None:
+    """What each name stands for; None where a variable has several values."""
+    values: dict[str, ir.Expr] = {}
+    for s in statements(program.body):
+        if isinstance(s, (ir.Let, ir.Def)):
+            if s.name in values:
+                return None
+            values[s.name] = s.value if isinstance(s, ir.Let) else s.body
+    return values
+
+
 def _each(program: ir.Program) -> Iterator[ir.Expr]:
     return (x for s in statements(program.body) for e in expressions(s) for x in walk(e))
 
@@ -262,12 +350,9 @@ def _operations(program: ir.Program) -> list[tuple[str, str]]:
 def _of_numbers_alone(program: ir.Program, numbers: set[str]) -> list[tuple[str, ...]] | None:
     """The sets of arguments of which alone something is computed, or chosen, or copied; None where
     a variable has several values."""
-    values: dict[str, ir.Expr] = {}
-    for s in statements(program.body):
-        if isinstance(s, (ir.Let, ir.Def)):
-            if s.name in values:
-                return None
-            values[s.name] = s.value if isinstance(s, ir.Let) else s.body
+    values = _values(program)
+    if values is None:
+        return None
     order = [p.name for p in program.parameters]
     copied = [s.body for s in statements(program.body) if isinstance(s, ir.Def)]
     computed = [x for x in _each(program) if isinstance(x, (ir.Op, ir.Select, ir.Reduce))]

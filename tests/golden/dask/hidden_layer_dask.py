@@ -9,7 +9,7 @@
 # porter: assumed hidden_layer: greyscales is a 1-D array of float64
 # porter: assumed hidden_layer: weights is a 1-D array of float64
 # porter: verified hidden_layer: cpu 24 cases
-# porter: output sha256:a85f762af8bef7609fbe2531a82c8d3fe0b0cbca921137d38d33ebd8e5bb5494
+# porter: output sha256:3bbaceffad79d9bcfb142ceb1f03f6a2d2104f839a46477411d62418be96b776
 
 """Functions of Dask's arrays for the NumPy functions of hidden_layer.py."""
 
@@ -200,6 +200,7 @@ def _weak(*values, strong=()):
     Of `strong` numbers it makes a float64 first: np.cos(0.5) * x is one, 0.5 * x is as x.
     """
     dtypes = [v.dtype for v in values if hasattr(v, "dtype") and v.dtype.kind in "fc"]
+    dtypes.sort(key=lambda dtype: dtype.name == "float32")  # beside float64 it becomes that
     alone = [all(type(v) in (int, float) for v in group) for group in strong]
     if not dtypes or any(alone):
         return values

@@ -15,7 +15,7 @@
 # porter: converts gaussian_pdf: x, mean, sigma: int8, int16, uint8, uint16 and bool beside float64 alone become float64 (a pass over the array)
 # porter: converts gaussian_pdf: x, mean, sigma: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified gaussian_pdf: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:b3be68699213ec4f6f4cc4e3d44858c4afdda9f2f3e160f7fb166495b4f8118d
+# porter: output sha256:2b2a42fee9a688ae33feaef12dc3c9f42369b575ff5f06daead11c15a3cc0d63
 
 """Ufuncs for the functions of gaussian.py."""
 
@@ -46,6 +46,7 @@ def gaussian_pdf_ufunc(x, mean, sigma):
 
 def _gaussian_pdf(x, mean=0.0, sigma=1.0, *, stream=None):
     x, mean, sigma = _weak_integers(x, mean, sigma, computed=[(x, mean), (sigma,)])
+    _exact_integers(x, mean, sigma, groups=[({"x": x, "mean": mean}, 16777216)])
     x, mean, sigma = _weak(x, mean, sigma)
     x = _array(x, "x", None, "float32 float64", "together")
     mean = _array(mean, "mean", None, "float32 float64", "together")
@@ -240,6 +241,7 @@ def _weak(*values, strong=()):
     Of `strong` numbers it makes a float64 first: np.cos(0.5) * x is one, 0.5 * x is as x.
     """
     dtypes = [v.dtype for v in values if hasattr(v, "dtype") and v.dtype.kind in "fc"]
+    dtypes.sort(key=lambda dtype: dtype.name == "float32")  # beside float64 it becomes that
     alone = [all(type(v) in (int, float) for v in group) for group in strong]
     if not dtypes or any(alone):
         return values
@@ -259,6 +261,21 @@ def _weak_integers(*values, computed=()):
     if others or any(alone) or len(dtypes) != 1:
         return values
     return [np.asarray(v, *dtypes) if type(v) in (bool, int) else v for v in values]
+
+
+def _exact_integers(*values, groups=()):
+    """TypeError for integers of which arrays of float32 make something else than Python.
+
+    Python adds in (y + 1) * x, whatever the size; of each group, numbers alone, float32 does so
+    up to the integer that is given.
+    """
+    dtypes = {v.dtype.name for v in values if hasattr(v, "dtype")}
+    for group, most in groups if dtypes == {"float32"} else ():
+        alone = all(type(v) in (bool, int, float) for v in group.values())
+        for name, value in group.items() if alone else ():
+            if type(value) is int and abs(value) > most:
+                found = f"{name} is {value}, of which Python computes more than float32 holds"
+                raise TypeError(f"{found}: pass np.float32({name}), or {_command()}")
 
 
 def _flat(array, shape):

@@ -33,11 +33,13 @@ FOLD_BARRIERS, WARP_BARRIERS, SCAN_BARRIERS = 10, 1, 17
 
 @dataclass(frozen=True)
 class Spread:
-    """The variables that squares of deviations are folded with (`once/spreads.py`).
+    """The variables that squares of deviations are folded with (`once/spreads.py`), beside the
+    `total` of another fold that their mean is made of.
 
     Of partial results, `arrays` are those with the counts and the centers.
     """
 
+    total: str
     count: str
     turn: str
     origin: str
@@ -48,7 +50,7 @@ class Spread:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All of them."""
+        """All of them that are its own."""
         return self.count, self.turn, self.origin, self.center, self.drift, self.squares
 
 
@@ -129,7 +131,7 @@ class Kernel:
     @property
     def reductions(self) -> tuple[tuple[str, ir.Reduce], ...]:
         """What the folds reduce, with the names of the results."""
-        return tuple(r for f in self.folds for r in f.reductions)
+        return tuple({name: (name, r) for f in self.folds for name, r in f.reductions}.values())
 
     @property
     def statements(self) -> tuple[ir.Stmt, ...]:

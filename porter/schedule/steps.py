@@ -72,10 +72,12 @@ class Item:
 
 
 def items(folds: Sequence[Fold]) -> list[Item]:
-    """What the folds reduce."""
-    return [
-        Item(f.origin, name, r, f.argument, f.spread) for f in folds for name, r in f.reductions
-    ]
+    """What the folds reduce; what several of them need once."""
+    found: dict[str, Item] = {}
+    for f in folds:
+        for name, r in f.reductions:
+            found.setdefault(name, Item(f.origin, name, r, f.argument, f.spread))
+    return [*found.values()]
 
 
 def carried(group: Sequence[Item]) -> list[tuple[str, DType]]:

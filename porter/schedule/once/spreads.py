@@ -14,7 +14,9 @@ deviations of their means.  The means are kept as differences from the first ele
 `center`: of a large number there are few places left for how far it is from another one.
 
 An element that is infinite, or NaN, makes the count NaN, and everything after it.  So a NaN with a
-count that is a number comes from an overflow, and means infinitely much, as in NumPy.
+count that is a number comes from an overflow, and means infinitely much, as in NumPy.  Where the
+sum that the mean is made of overflows, deviations from that mean are infinite, too, or NaN: groups
+are joined with their sums, which say so.
 """
 
 from __future__ import annotations
@@ -80,9 +82,9 @@ def known(kernel: Kernel, aliases: Aliases) -> Known:
     return found
 
 
-def deviating(folds: Sequence[Fold], r: ir.Reduce, seen: Known) -> ir.Reduce | None:
-    """A sum of squares of deviations from a mean that one of the folds finds; it says so in terms
-    of that fold."""
+def deviating(folds: Sequence[Fold], r: ir.Reduce, seen: Known) -> tuple[ir.Reduce, str] | None:
+    """A sum of squares of deviations from a mean that one of the folds finds, in terms of that
+    fold, and the name of its sum."""
     if type(r) is not ir.Reduce or r.op != "sum" or r.dtype.kind != "f" or r.dtype.itemsize < 4:
         return None
     inside = {a.name for a in r.axes}
@@ -93,27 +95,44 @@ def deviating(folds: Sequence[Fold], r: ir.Reduce, seen: Known) -> ir.Reduce | N
         return None
     for value, other in (difference.args, difference.args[::-1]):
         mean = seen.resolved(other)
-        if value.dtype == r.dtype and _is_mean(mean, value, r, folds) and _is_fixed(value):
+        total = _total_of(mean, value, r, folds)
+        if total and value.dtype == r.dtype and _is_fixed(value):
             away = ir.Op("sub", (value, mean), r.dtype)
             assert isinstance(r.body, ir.Op)
             args = (away, away if r.body.op == "mul" else r.body.args[1])
-            return replace(r, body=replace(r.body, args=args))
+            return replace(r, body=replace(r.body, args=args)), total
     return None
 
 
 def with_spread(
     kernel: Kernel, step: Fold, aliases: Aliases, fresh: Callable[[str], str]
 ) -> Fold | None:
-    """The step as one that folds squares together with a mean that the kernel finds."""
+    """The step as one that folds squares together with a mean that the kernel finds; those that
+    another one folds are its own, too."""
     if len(step.reductions) != 1:
         return None
     ((name, r),) = step.reductions
     found = deviating(kernel.folds, r, known(kernel, aliases))
     if found is None:
         return None
-    count, turn, origin, center, drift, squares = map(fresh, _WORDS)
-    names = Spread(count, turn, origin, center, drift, squares)
-    return replace(step, reductions=((name, found),), spread=names)
+    squares, total = found
+    for f in kernel.folds:
+        if f.spread is not None and f.spread.total == total:
+            ((same, other),) = f.reductions
+            moved = onto(other.axes, squares)
+            if element(f.spread, moved) == element(f.spread, other):
+                value = _renamed(step.value, name, same)
+                return replace(step, reductions=((same, moved),), value=value, spread=f.spread)
+    count, turn, origin, center, drift, further = map(fresh, _WORDS)
+    names = Spread(total, count, turn, origin, center, drift, further)
+    return replace(step, reductions=((name, squares),), spread=names)
+
+
+def _renamed(e: ir.Expr, old: str, new: str) -> ir.Expr:
+    def change(x: ir.Expr) -> ir.Expr | None:
+        return replace(x, name=new) if isinstance(x, ir.Local) and x.name == old else None
+
+    return rewrite(e, change)
 
 
 def _squared(e: ir.Expr) -> ir.Expr | None:
@@ -125,26 +144,27 @@ def _squared(e: ir.Expr) -> ir.Expr | None:
     return None
 
 
-def _is_mean(mean: ir.Expr, value: ir.Expr, r: ir.Reduce, folds: Sequence[Fold]) -> bool:
-    """Whether this is the mean of the value over the same domain."""
+def _total_of(mean: ir.Expr, value: ir.Expr, r: ir.Reduce, folds: Sequence[Fold]) -> str:
+    """The sum that the mean of the value over the same domain is made of, if this is that mean."""
     match mean:
         case ir.Op("truediv", (ir.Local(name), n)):
             pass
         case _:
-            return False
+            return ""
     sizes = product(a.extent for a in r.axes), product(maximum(a.extent, 0) for a in r.axes)
     while isinstance(n, ir.Cast):
         n = n.arg
     if isinstance(n, ir.Const):
         n = ir.Value(Poly.of(int(n.value.real)), n.dtype) if n.value == int(n.value.real) else n
     if not isinstance(n, ir.Value) or n.poly not in sizes:
-        return False
+        return ""
     sums = (s for f in folds for known, s in f.reductions if known == name and not f.argument)
-    return any(
+    same = any(
         type(s) is ir.Reduce and s.op == "sum" and s.dtype == r.dtype
         and same_extents(s.axes, r.axes) and onto(r.axes, s).body == value
         for s in sums
     )  # fmt: skip
+    return name if same else ""
 
 
 def _is_fixed(value: ir.Expr) -> bool:
@@ -219,5 +239,7 @@ def joined(w: KernelWriter, name: str, spread: Spread, r: ir.Reduce) -> tuple[st
     """What the threads of a block join, and what each gives for that."""
     own = f"{spread.count}, {spread.center}"
     if spread.arrays:
-        return f"{own}, {name}", f"{own}, {name}, {w.initial(r)}"
-    return f"{own}, {name}", f"{own}, {name} + {spread.squares}, {spread.drift}"
+        given = f"{name}, {w.initial(r)}"
+    else:
+        given = f"{name} + {spread.squares}, {spread.drift}"
+    return f"{own}, {name}", f"{own}, {given}, {spread.total}"

@@ -131,7 +131,10 @@ class Columns(Schedule):
                 before = replace(found, steps=tuple(steps))
                 about = with_spread(before, step, around.aliases, around.context.fresh)
                 assert about is not None, "squares have lost the mean that they are about"
-                step = replace(about, spread=old.spread)
+                assert about.spread is not None
+                shared = about.spread in [f.spread for f in steps if isinstance(f, Fold)]
+                own = replace(old.spread, total=about.spread.total)
+                step = about if shared else replace(about, spread=own)
             steps.append(step)
         return replace(found, steps=tuple(steps))
 

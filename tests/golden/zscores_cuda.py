@@ -8,7 +8,7 @@
 # porter: converts zscores: table: integers and bools become float64 (a pass over the array)
 # porter: notes zscores: the squared deviations at line 10 are summed in the pass that finds the mean, so rounded otherwise
 # porter: verified zscores: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:9b9392bafb9cac59655864ab51efffc3742d6ebc74fe181bb78327bbf5c99120
+# porter: output sha256:4e170e4bb3ec6c2a83002ad323e5ba5a3d1db26d9ecab9c1589c38f9670e8948
 
 """CUDA kernels for the NumPy functions of zscores.py."""
 
@@ -97,11 +97,12 @@ def spread_of_both(count, mean, squares, more, other, further):
 
 
 @cuda.jit(device=True)
-def column_spread(count, center, squares, drift, scratch):
+def column_spread(count, center, squares, drift, total, scratch):
     """The groups of the threads of the block along y as one: how many, their mean, and the squares from it.
 
     A group's deviations from its `center` sum up to `drift`; its `count` is NaN if a value of it is
-    infinite or NaN. Otherwise what is NaN here has overflowed.
+    infinite or NaN. Otherwise what is NaN here has overflowed. The `total` is the sum of all values:
+    from a mean that is infinite, or NaN, the deviations are likewise.
     """
     T = scratch.dtype.type
     if count != 0:
@@ -117,6 +118,8 @@ def column_spread(count, center, squares, drift, scratch):
     squares = column_sum(squares, scratch)
     if squares != squares and every == every:
         squares = T(math.inf)
+    if not abs(total) < T(math.inf):
+        squares = squares + abs(total)
     return every, mean, squares
 
 
@@ -162,7 +165,7 @@ def zscores_columns_parts(
             j += cuda.gridDim.y * cuda.blockDim.y
     total = column_sum(total, scratch)
     count, center, total3 = column_spread(
-        count, center, total3 + squares, drift, scratch
+        count, center, total3 + squares, drift, total, scratch
     )
     if cuda.threadIdx.y == 0 and column < table.shape[1]:
         total_partial[cuda.blockIdx.y, column] = total
@@ -204,7 +207,7 @@ def zscores_columns(
         )
         j += cuda.blockDim.y
     total = column_sum(total, scratch)
-    count, center, total3 = column_spread(count, center, total3, T(0.0), scratch)
+    count, center, total3 = column_spread(count, center, total3, T(0.0), total, scratch)
     if cuda.threadIdx.y == 0 and column < total_partial.shape[1]:
         mean[i] = total / T(table_size0)
         deviation[i] = math.sqrt(total3 / T(table_size0))

@@ -57,6 +57,10 @@ def kernel_work(kernel: Kernel, buffers: dict[str, ir.Buffer], around: Scope) ->
     )  # fmt: skip
 
 
+#: operations of an element whose deviation is folded with the mean, beside those of its square
+_SPREAD = 8
+
+
 @dataclass
 class _Counter:
     """Collects the accesses and operations of a kernel; of what is `kept` no thread reads more
@@ -105,9 +109,11 @@ class _Counter:
         """What blocks do in turn: folds and stores in each row, stages over more axes."""
         for s in steps:
             match s:
-                case Fold(_, reductions, value, _, store):
+                case Fold(_, reductions, value, _, store, spread=spread):
                     for _, r in reductions:
                         self.expression(r, rows)
+                        if spread is not None:
+                            self.operations(_SPREAD, r.dtype.name, rows.within(r.axes))
                     self.expression(value, rows)
                     if store is not None:
                         self.store(store.buffer, store.index, rows)

@@ -32,12 +32,35 @@ FOLD_BARRIERS, WARP_BARRIERS, SCAN_BARRIERS = 10, 1, 17
 
 
 @dataclass(frozen=True)
+class Spread:
+    """The variables that squares of deviations are folded with (`once/spreads.py`), beside the
+    `total` of another fold that their mean is made of.
+
+    Of partial results, `arrays` are those with the counts and the centers.
+    """
+
+    total: str
+    count: str
+    turn: str
+    origin: str
+    center: str
+    drift: str
+    squares: str
+    arrays: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All of them that are its own."""
+        return self.count, self.turn, self.origin, self.center, self.drift, self.squares
+
+
+@dataclass(frozen=True)
 class Fold:
     """`name = ` an expression around reductions over the free indices of the kernel.
 
     One that is `shared` has its terms in the loop of the fold before it.  An `argument` is the
-    first position of that extreme: both are found as one.  What is `kept` is stored by the thread
-    that folds it, for a later step.
+    first position of that extreme: both are found as one.  A `spread` is folded together with the
+    mean that it is about.  What is `kept` is stored by the thread that folds it, for a later step.
     """
 
     name: str
@@ -48,6 +71,7 @@ class Fold:
     shared: bool = False
     argument: str = ""
     kept: ir.Write | None = None
+    spread: Spread | None = None
 
     @property
     def operands(self) -> tuple[ir.Expr, ...]:
@@ -107,7 +131,7 @@ class Kernel:
     @property
     def reductions(self) -> tuple[tuple[str, ir.Reduce], ...]:
         """What the folds reduce, with the names of the results."""
-        return tuple(r for f in self.folds for r in f.reductions)
+        return tuple({name: (name, r) for f in self.folds for name, r in f.reductions}.values())
 
     @property
     def statements(self) -> tuple[ir.Stmt, ...]:
@@ -282,7 +306,14 @@ class Schedule(ABC):
 
     def remark(self, kernel: Kernel) -> str:
         """What the module's header says of the kernel: what its numbers have otherwise."""
-        return ""
+        lines = dict.fromkeys(f.origin.span.line for f in kernel.folds if f.spread is not None)
+        if not lines:
+            return ""
+        where = f"line{'s' * (len(lines) > 1)} {' and '.join(map(str, lines))}"
+        return (
+            f"the squared deviations at {where} are summed in the pass that finds the mean, "
+            "so rounded otherwise"
+        )
 
     # -- text --------------------------------------------------------------------------------
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from porter import ir
+from porter.dtypes.dtype import DType
 from porter.ir.axes import same_extents
 from porter.ir.walk import loaded
-from porter.schedule.base import Fold, Kernel
+from porter.schedule.base import Fold, Kernel, Spread
 from porter.schedule.domains import loop, skips, strided
+from porter.schedule.once import spreads
 from porter.schedule.once.keeping import with_kept
 from porter.schedule.once.repeated import repeated
 from porter.schedule.sharing import onto
-from porter.schedule.writing import KernelWriter, Lines, Loop
+from porter.schedule.writing import KernelWriter, Lines, Loop, Pieces
 
 
 @dataclass(frozen=True)
@@ -27,10 +29,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Join:
-    """The device function that joins the parts of all threads of the block, and its arrays."""
+    """The device function that joins the parts of all threads of the block, and its arguments:
+    what is `given`, and arrays."""
 
     name: str
     join: str
+    given: str
     scratch: str
 
 
@@ -57,17 +61,43 @@ def scratch(w: KernelWriter, kernel: Kernel) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Item:
-    """A fold with its source statement, and the name of the extreme that it is the position of."""
+    """A fold with its source statement, the name of the extreme that it is the position of, and
+    what it takes along."""
 
     origin: ir.Origin
     name: str
     r: ir.Reduce
     argument: str = ""
+    spread: Spread | None = None
 
 
 def items(folds: Sequence[Fold]) -> list[Item]:
-    """What the folds reduce."""
-    return [Item(f.origin, name, r, f.argument) for f in folds for name, r in f.reductions]
+    """What the folds reduce; what several of them need once."""
+    found: dict[str, Item] = {}
+    for f in folds:
+        for name, r in f.reductions:
+            found.setdefault(name, Item(f.origin, name, r, f.argument, f.spread))
+    return [*found.values()]
+
+
+def carried(group: Sequence[Item]) -> list[tuple[str, DType]]:
+    """The variables that folds leave, in their order."""
+    return [
+        (name, i.r.dtype) for i in group
+        for name in (i.name, *((i.spread.count, i.spread.center) if i.spread is not None else ()))
+    ]  # fmt: skip
+
+
+def over_partials(
+    step: Fold, partial: Mapping[str, ir.Buffer],
+    over: Callable[[Fold, str, ir.Reduce], ir.Reduce],
+) -> Fold:  # fmt: skip
+    """The fold of partial results, each `over` them."""
+    reductions = tuple((name, over(step, name, r)) for name, r in step.reductions)
+    if step.spread is not None:
+        arrays = partial[step.spread.count].name, partial[step.spread.center].name
+        step = replace(step, spread=replace(step.spread, arrays=arrays))
+    return replace(step, reductions=reductions)
 
 
 def over_domains(folds: Sequence[Item]) -> list[list[Item]]:
@@ -89,6 +119,8 @@ def part(w: KernelWriter, item: Item) -> Part:
         if item.argument:
             assert isinstance(item.r.body, ir.Select)
             return Part(item.name, w.expr(item.r.body.other), before)
+        if item.spread is not None:
+            return Part(item.name, spreads.start(w, item.spread, item.r), before)
         return Part(item.name, w.initial(item.r), before)
 
 
@@ -105,16 +137,22 @@ def joins(
     for item in folds:
         if item.argument:
             continue
+        if item.spread is not None:
+            both, given = spreads.joined(w, item.name, item.spread, item.r)
+            w.helper(f"{word}_spread", f"{word}_sum")
+            own = shared[w.shared_type(item.r.dtype)]
+            found.append(Join(both, f"{word}_spread", given, own))
+            continue
         helper, own = join(w, item.r, shared, word)
         for p in together:
             if p.argument == item.name:
                 w.helper(f"{word}_arg{item.r.op}", f"first_{item.r.op}")
                 places = shared[w.shared_type(p.r.dtype)]
                 both = f"{item.name}, {p.name}"
-                found.append(Join(both, f"{word}_arg{item.r.op}", f"{own}, {places}"))
+                found.append(Join(both, f"{word}_arg{item.r.op}", both, f"{own}, {places}"))
                 break
         else:
-            found.append(Join(item.name, helper, own))
+            found.append(Join(item.name, helper, item.name, own))
     return found
 
 
@@ -161,20 +199,42 @@ def terms_of(w: KernelWriter, group: Sequence[Item], kept: ir.Write | None = Non
     stores = [] if kept is None else [replace(kept, axes=())]
     own = [i for i in group if not i.argument]
     inside = {a.name for a in group[0].r.axes}
-    bodies = [*(s.body for s in stores), *(i.r.body for i in own)]
+    bodies = [*(s.body for s in stores), *map(_element, own)]
     values, left = repeated(bodies, inside, w.fresh)
     with w.slot() as lines:
         w.block([ir.Let(name, e, group[0].origin) for name, e in values])
         w.block([replace(s, body=left.pop(0)) for s in stores])
-    known = {i.name: replace(i.r, body=body) for i, body in zip(own, left, strict=True)}
-    group = [replace(i, r=known.get(i.name, i.r)) for i in group]
-    return Lines([*lines, *(line for item in group for line in _term(w, group, item))])
+    known = {i.name: body for i, body in zip(own, left, strict=True)}
+    return Lines([*lines, *(x for item in group for x in _term(w, group, item, known))])
 
 
-def _term(w: KernelWriter, group: Sequence[Item], item: Item) -> Lines:
+def pieces(w: KernelWriter, group: Sequence[Item]) -> Pieces | None:
+    """What stands between pieces of the innermost loop, where deviations need that."""
+    found = [(i, i.spread) for i in group if i.spread is not None and not i.spread.arrays]
+    if not found:
+        return None
+    length, piece, left = (w.fresh(word) for word in ("length", "piece", "left"))
+    with w.inside(), w.slot() as before:
+        for item, spread in found:
+            spreads.moved(w, item.name, spread, item.r, length, item is found[0][0])
+    return Pieces(before, length, piece, left)
+
+
+def _element(item: Item) -> ir.Expr:
+    return item.r.body if item.spread is None else spreads.element(item.spread, item.r)
+
+
+def _term(
+    w: KernelWriter, group: Sequence[Item], item: Item, bodies: Mapping[str, ir.Expr]
+) -> Lines:
     """Those of one of them; an extreme takes its position along."""
     if item.argument:
         return Lines()
+    if item.spread is not None:
+        with w.slot() as lines:
+            spreads.term(w, item.name, item.spread, item.r, bodies[item.name])
+        return lines
+    item = replace(item, r=replace(item.r, body=bodies[item.name]))
     position = next((p for p in group if p.argument == item.name), None)
     if position is None:
         return term_of(w, item.name, item.r)

@@ -154,12 +154,15 @@ def reads(steps: Sequence[Step], name: str) -> bool:
 def in_one_thread(steps: Sequence[Step], *, folding: bool = True) -> Iterator[ir.Stmt]:
     """The steps as statements of a thread that has the whole element; without `folding`, what
     the folds reduce is known."""
+    known: set[str] = set()
     for number, step in enumerate(steps):
         if isinstance(step, ir.Stage):
             yield from step.body
             continue
         for name, r in step.reductions if folding else ():
-            yield ir.Let(name, r, step.origin)
+            if name not in known:
+                yield ir.Let(name, r, step.origin)
+        known |= {name for name, _ in step.reductions}
         value = step.value
         named = step.store is None or reads(steps[number + 1 :], step.name)
         if named and value != ir.Local(step.name, value.dtype):

@@ -60,6 +60,17 @@ class Turns(list[Turn]):
         return Lines(line for turn in self for line in turn.loop.before)
 
 
+@dataclass(frozen=True)
+class Pieces:
+    """The innermost of such loops in pieces: what stands before each, and the variables with the
+    length of whole ones, with the turns of this one, and with those that are left."""
+
+    before: Lines
+    length: str
+    piece: str
+    left: str
+
+
 class KernelWriter(Protocol):
     """Writes expressions and statements of one kernel; its arguments are collected on the way."""
 

@@ -49,6 +49,7 @@ HELPERS = {
     "thread_of_block", "block_of_grid", "is_last_block",
     "first_max", "first_min", "block_argmax", "block_argmin",
     "column_argmax", "column_argmin", "row_argmax", "row_argmin",
+    "recentred", "spread_of_both", "block_spread", "column_spread",
     "row_of_grid", "row_part", "row_wait", "whole_and_rest",
     "chained", "finite", "scan_linear", "scan_towards", "scan_whole_linear",
     *(f"{kind}_{op}" for kind in ("block", "column", "row", "scan")

@@ -37,11 +37,11 @@ SMALL = {
 
 
 @cache
-def _installed() -> bool:
+def prepare() -> None:
+    """Let Numba's simulator do what a GPU does."""
     from tests.corpus.simulator import install
 
     install()
-    return True
 
 
 def converted(
@@ -88,7 +88,7 @@ def on_simulator(
     program: Program, *, as_given: bool = False, blocks: Mapping[str, int] = SMALL
 ) -> Outcome:
     """What the generated module does on the simulator; `as_given` leaves out other layouts."""
-    _installed()
+    prepare()
     made = attempted(program, siblings=not as_given, blocks=blocks)
     return made if isinstance(made, Outcome) else compared(program, made, as_given=as_given)
 

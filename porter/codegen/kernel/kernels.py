@@ -70,6 +70,7 @@ class KernelTexts:
                 w.head.written.add(a.buffer)
         for fold in kernel.folds:
             names = {fold.name, *(n for n, _ in fold.reductions)}
+            names |= {*fold.spread.names} if fold.spread is not None else set()
             w.naming.taken |= names
             w.naming.own |= names
             if fold.store is not None:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from porter import ir
 from porter.analyses.accesses import accesses
 from porter.analyses.reductions import along_columns, can_share, reductions
-from porter.dtypes.dtype import BOOL
+from porter.dtypes.dtype import BOOL, DType
 from porter.ir.axes import same_extents
 from porter.ir.walk import loaded, rewrite, walk
 from porter.schedule.base import (
@@ -25,12 +25,25 @@ from porter.schedule.base import (
     Kernel,
     KernelWriters,
     Schedule,
+    Spread,
     fold_of,
 )
 from porter.schedule.domains import is_short, product, skips, strided, unflatten
+from porter.schedule.once.spreads import with_spread
 from porter.schedule.schedules.elementwise import Elementwise
 from porter.schedule.sharing import extreme_of, with_place
-from porter.schedule.steps import Item, items, joins, over_domains, part, scratch, terms_of
+from porter.schedule.steps import (
+    Item,
+    carried,
+    items,
+    joins,
+    over_domains,
+    over_partials,
+    part,
+    pieces,
+    scratch,
+    terms_of,
+)
 from porter.schedule.within import (
     in_one_thread,
     is_simple,
@@ -91,13 +104,18 @@ class Columns(Schedule):
         first, own = kernel.reductions[0][1], reductions(moved.body)
         if not all(same_extents(r.axes, first.axes) for r in own):
             return None
-        argument = ""
-        stored = {a.buffer for a in accesses(members(kernel)) if a.write}
-        if loaded(*own) & around.aliases.with_others(stored):
+        step = fold_of(moved, around.context)
+        stored = around.aliases.with_others(
+            {a.buffer for a in accesses(members(kernel)) if a.write}
+        )
+        if loaded(*own) & stored:
             argument = _extreme(kernel, own)
+            spread = None
             if not argument:
-                return None
-        step = replace(fold_of(moved, around.context), argument=argument)
+                spread = _spread(kernel, step, stored, around)
+                if spread is None:
+                    return None
+            step = replace(step, argument=argument, spread=spread)
         return replace(kernel, steps=(*kernel.steps, step))
 
     def finish(self, kernel: Kernel, around: Around) -> Kernel:
@@ -109,6 +127,14 @@ class Columns(Schedule):
                 argument = extreme_of([s for s in steps if isinstance(s, Fold)], step)
                 assert argument, "the position of an extreme has lost it"
                 step = replace(with_place(step, around.context.fresh), argument=argument)
+            elif isinstance(step, Fold) and isinstance(old, Fold) and old.spread is not None:
+                before = replace(found, steps=tuple(steps))
+                about = with_spread(before, step, around.aliases, around.context.fresh)
+                assert about is not None, "squares have lost the mean that they are about"
+                assert about.spread is not None
+                shared = about.spread in [f.spread for f in steps if isinstance(f, Fold)]
+                own = replace(old.spread, total=about.spread.total)
+                step = about if shared else replace(about, spread=own)
             steps.append(step)
         return replace(found, steps=tuple(steps))
 
@@ -146,8 +172,8 @@ class Columns(Schedule):
         lane = _lane(w, kernel, _columns(kernel))
         first = _folds(w, group, shared, _over_rows(w, group))
         partial = {
-            item.name: partial_of(w.gives(f"{item.name}_partial", item.r.dtype), item.r)
-            for item in group
+            name: partial_of(w.gives(f"{name}_partial", dtype), dtype)
+            for name, dtype in carried(group)
         }
         return {"k": w, "scratch": shared, "lane": lane, "fold": first,
                 "partials": [(name, b.name) for name, b in partial.items()],
@@ -175,9 +201,9 @@ def finish_slots(
             "stores": stores}  # fmt: skip
 
 
-def partial_of(name: str, r: ir.Reduce) -> ir.Buffer:
+def partial_of(name: str, dtype: DType) -> ir.Buffer:
     """The partial results of a fold: a row for each part, an element for each column."""
-    return ir.Buffer(name, (PARTS, COLUMNS), r.dtype)
+    return ir.Buffer(name, (PARTS, COLUMNS), dtype)
 
 
 def _apart(s: ir.Write, r: ir.Reduce) -> bool:
@@ -224,6 +250,13 @@ def _extreme(kernel: Kernel, own: Sequence[ir.Reduce]) -> str:
     return extreme_of(kernel.folds, Fold("?", (("?", found),), value, kernel.origin))
 
 
+def _spread(kernel: Kernel, step: Fold, stored: set[str], around: Around) -> Spread | None:
+    """How squares are folded together with the mean, if they read only that of the kernel."""
+    found = with_spread(kernel, step, around.aliases, around.context.fresh)
+    apart = found is not None and not loaded(*found.operands) & stored
+    return found.spread if found is not None and apart else None
+
+
 def _parts(kernel: Kernel) -> tuple[Fold, ...]:
     """The folds without what is made of them."""
     return tuple(
@@ -249,7 +282,7 @@ def _over_parts(kernel: Kernel, partial: Mapping[str, ir.Buffer]) -> Kernel:
     def last(step: BlockStep) -> BlockStep:
         if not isinstance(step, Fold):
             return step
-        return replace(step, reductions=tuple((n, over(step, n, r)) for n, r in step.reductions))
+        return over_partials(step, partial, over)
 
     return replace(kernel, steps=tuple(map(last, kernel.steps)))
 
@@ -278,6 +311,7 @@ def _folds(
         parts = [part(w, item) for item in group]
         terms = terms_of(w, group)
     return {"parts": parts, "turns": turns, "before": turns.before, "terms": terms,
+            "pieces": pieces(w, group),
             "joins": joins(w, group, group, shared, "column")}  # fmt: skip
 
 

@@ -187,7 +187,7 @@ class SplitTile(WideTile):
             "head": Lines([*head, *before]), "result": slots["result"],
             "target": f"{partial}[cuda.blockIdx.z, {row} * {width} + {column}]",
         }  # fmt: skip
-        return slots | finish_slots(kernel, {total: partial_of(partial, r)}, writers)
+        return slots | finish_slots(kernel, {total: partial_of(partial, r.dtype)}, writers)
 
 
 #: the best first

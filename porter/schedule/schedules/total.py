@@ -29,8 +29,20 @@ from porter.schedule.base import (
     fold_of,
 )
 from porter.schedule.domains import grouped, is_short, over_grid, product
+from porter.schedule.once.spreads import with_spread
 from porter.schedule.sharing import extreme_of, onto, with_place
-from porter.schedule.steps import element, items, joins, over_domains, part, scratch, terms_of
+from porter.schedule.steps import (
+    carried,
+    element,
+    items,
+    joins,
+    over_domains,
+    over_partials,
+    part,
+    pieces,
+    scratch,
+    terms_of,
+)
 from porter.schedule.steps import passes as passes_of
 from porter.schedule.within import is_simple, onto_rows, same_row
 from porter.schedule.writing import KernelWriter, Lines
@@ -85,7 +97,7 @@ class Total(Schedule):
             return None
         found: Fold | None = fold_of(s, around.context)
         if {a.buffer for a in accesses((s,))} & results:
-            found = _argument(kernel, s, results, around) if self.carries else None
+            found = _along(kernel, s, results, around) if self.carries else None
         elif first and not _from_nothing(s):
             return None
         return None if found is None else replace(kernel, steps=(*kernel.steps, found))
@@ -93,7 +105,8 @@ class Total(Schedule):
     def in_one_block(self, kernel: Kernel, loops: frozenset[str]) -> tuple[BlockStep, ...] | None:
         """Short folds."""
         short = all(is_short(r.axes, loops) for _, r in kernel.reductions) and not kernel.draws
-        steps = (replace(s, argument="") if isinstance(s, Fold) else s for s in kernel.steps)
+        steps = (replace(s, argument="", spread=None) if isinstance(s, Fold) else s
+                 for s in kernel.steps)  # fmt: skip
         return tuple(steps) if short else None
 
     def launches(self, kernel: Kernel) -> tuple[Grid, ...]:
@@ -223,6 +236,19 @@ def _follows(stage: ir.Stage, s: ir.Write, around: Around) -> bool:
     return True
 
 
+def _along(kernel: Kernel, s: ir.Write, results: Collection[str], around: Around) -> Fold | None:
+    """What needs results of the kernel, as a fold together with them: the first position of an
+    extreme, or squares of deviations from a mean."""
+    found = _argument(kernel, s, results, around)
+    if found is not None or s.buffer in results or _first(kernel):
+        return found
+    fold = fold_of(s, around.context)
+    found = with_spread(kernel, fold, around.aliases, around.context.fresh)
+    if found is None or loaded(*found.operands) & {*results}:
+        return None
+    return found
+
+
 def _argument(kernel: Kernel, s: ir.Write, results: Collection[str], around: Around) -> Fold | None:
     """The first position of an extreme that the kernel finds, as a fold together with it."""
     names = {f.name: f.reductions[0][0] for f in kernel.folds
@@ -266,11 +292,12 @@ def _over_grid(
             parts[0] = replace(parts[0], before=Lines([*parts[0].before, *own.before]))
             passes.append({
                 "parts": parts, "joins": joins(w, group, group, shared),
-                "turns": own, "terms": Lines([*stores, *terms_of(w, group)]),
+                "turns": own, "pieces": pieces(w, group),
+                "terms": Lines([*stores, *terms_of(w, group)]),
             })  # fmt: skip
-            for item in group:
-                given = w.gives(f"{item.name}_partial", item.r.dtype)
-                partial[item.name] = ir.Buffer(given, (COUNT,), item.r.dtype)
+            for name, dtype in carried(group):
+                given = w.gives(f"{name}_partial", dtype)
+                partial[name] = ir.Buffer(given, (COUNT,), dtype)
     return positions, passes
 
 
@@ -290,8 +317,7 @@ def _over_partials(kernel: Kernel, partial: Mapping[str, ir.Buffer]) -> Kernel:
     def last(step: BlockStep) -> BlockStep:
         if not isinstance(step, Fold):
             return step
-        reductions = tuple((n, over(step, n, r)) for n, r in step.reductions)
-        return _apart(replace(step, reductions=reductions))
+        return _apart(over_partials(step, partial, over))
 
     name = f"{kernel.name}_finish"
     steps = [last(s) for s in kernel.steps if s not in _first(kernel)]

@@ -36,6 +36,8 @@ _BY_NAME = {name: (plain, in_place) for name, plain, in_place in _OPERATORS.valu
 _RANDOM: list[np.random.Generator | None] = [np.random.default_rng(0)]
 #: whether nothing is left where numbers cancel, and how many of their last places may be left
 _CANCELLING, CANCELLED = [False], 256
+#: what NumPy finds from deviations from a mean, as a power of those
+_SPREADS = {"var": 2, "nanvar": 2, "std": 1, "nanstd": 1}
 _WIDE_HELPS = bool(np.finfo(np.longdouble).eps < np.finfo(np.float64).eps)
 
 
@@ -97,6 +99,10 @@ class Roughen(ast.NodeTransformer):
         """The results of functions that round are moved too."""
         self.generic_visit(node)
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        if name in _SPREADS and all(k.arg != "out" for k in node.keywords):
+            node.args.insert(0, node.func)
+            node.func = ast.copy_location(ast.Name("_porter_spread", ast.Load()), node)
+            return ast.fix_missing_locations(node)
         if not spec_of(name).rounds or any(k.arg == "out" for k in node.keywords):
             if name in _OF_FRAMES:
                 return node
@@ -174,6 +180,24 @@ def _called(function: Callable[..., Any], *args: Any) -> Any:
     return _moved(result)
 
 
+def _spread(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    """A variance or a deviation, moved; where numbers cancel, zero if a rounding has made it."""
+    result = function(*args, **named)
+    own = getattr(function, "__self__", None)
+    of_array = isinstance(own, (np.ndarray, np.generic))
+    known = of_array or (getattr(function, "__module__", "") == "numpy" and args)
+    if not _CANCELLING[0] or not known:
+        return _moved(result)
+    array, *others = (own, *args) if of_array else args
+    axis = named.get("axis", others[0] if others else None)
+    size = np.max(np.abs(array), axis, keepdims=named.get("keepdims", False), initial=0)
+    eps = float(np.finfo(result.dtype).eps)
+    with np.errstate(all="ignore"):
+        small = result <= (CANCELLED * eps * size) ** _SPREADS[function.__name__]
+    made = np.where(small, result.dtype.type(0), result)
+    return made if isinstance(result, np.ndarray) else made[()]
+
+
 def _inexact(name: str, left: Any, right: Any, result: Any) -> Any:
     """Where the operation rounded; True or an array of bools."""
     if not _floating(result) or name == "matmul":
@@ -242,6 +266,7 @@ NAMES: dict[str, Any] = {
     "_porter_item": _item,
     "_porter_moved": _moved,
     "_porter_called": _called,
+    "_porter_spread": _spread,
     "_porter_index": _Index(),
     "_porter_zeros": zeros.called,
 }

@@ -87,3 +87,31 @@ def test_nothing_is_left_where_numbers_cancel(tmp_path: Path, dtype: str) -> Non
     assert not rest.any() and rest.dtype == dtype and one == 0 and one.dtype == dtype
     assert np.array_equal(half, x - x * type(x[0])(0.5))
     assert (zero, two) == (0, 2) and type(zero) is float and type(two) is int
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_variances_of_equal_elements_are_the_rounding_of_a_mean(tmp_path: Path, dtype: str) -> None:
+    text = (
+        "import numpy as np\n\n\n"
+        "def spreads(x):\n    return (x.var(ddof=1), np.std(x, 0), x.std(axis=1, keepdims=True),\n"
+        "        np.nanvar(x[:, :2], axis=0), np.mean([3, 5]))\n"
+    )
+    x = np.full((7, 3), 0.1, dtype)
+    x[:, 2] = np.arange(7)
+    (plain, *_), cancelled = runs(tmp_path, text, x)
+    all_of_it, columns, rows, none, mean = cancelled.result
+    assert plain.result[1][:2].all() and plain.result[3].all()
+    assert not columns[:2].any() and not none.any() and none.dtype == dtype
+    # those of other elements, and shapes, stay
+    assert all_of_it == plain.result[0] and columns[2] == plain.result[1][2] and mean == 4
+    assert np.array_equal(rows, plain.result[2]) and rows.shape == (7, 1)
+
+
+def test_a_quotient_by_a_rounding_of_a_mean_may_be_missing(tmp_path: Path) -> None:
+    text = "def of(x):\n    return x.max() / x.std(ddof=1)\n"
+    x = np.full(7, np.float32(-0.1))
+    outcomes, cancelled = runs(tmp_path, text, x)
+    moved = Outcome(result=np.float32(123))
+    assert np.isfinite(outcomes[0].result) and np.isinf(cancelled.result)
+    assert found([*outcomes, moved], np.float32(-np.inf), cancelled) == ""
+    assert found(outcomes, np.float32(-np.inf), cancelled) == "nan"

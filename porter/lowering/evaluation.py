@@ -148,7 +148,7 @@ class Body(ABC):
         if not helper:
             ev.b.host.arguments = self.given
         self.early: tuple[str, str] | None = None
-        self.loops_before = ev.b.scope.loops
+        self.loops_before = len(ev.b.scope.loops)
         self.flow = Flow()
 
     @property
@@ -176,7 +176,7 @@ class Body(ABC):
 
     def leave_if_returned(self) -> None:
         """After an inner loop of a helper: leave the outer one too."""
-        if self.early is not None and self.b.scope.loops > self.loops_before:
+        if self.early is not None and len(self.b.scope.loops) > self.loops_before:
             done = ir.Local(self.early[1], self.b.dtypes.local_types[self.early[1]])
             self.b.out.emit(
                 ir.If(done, (ir.Jump("break", self.b.place.origin),), (), self.b.place.origin)

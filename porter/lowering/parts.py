@@ -20,6 +20,7 @@ from porter.lowering.arrays.rearrange import readonly
 from porter.lowering.arrays.stores import store
 from porter.lowering.evaluation import Evaluator, is_expr
 from porter.lowering.expressions.inline import statements_of
+from porter.lowering.state.scope import Loop
 from porter.lowering.statements import control
 from porter.resolve.values import NONE, Array, Value
 from porter.sizes.polynomial import Poly, sym
@@ -43,8 +44,7 @@ def run_parts(ev: Evaluator, function: FunctionSource, parts: Parts) -> None:
     index = [Poly() if n == ONE else sym(next(running).name, True) for n in outer]
     made = _results(ev, parts, outer, sizes)
     b.scope.ranges += axes
-    b.scope.loops += 1
-    b.scope.stages += 1
+    b.scope.loops.append(Loop.THREADS)
     with b.out.block() as collected:
         types = parts.types[0]
         own: dict[str, Value] = {
@@ -64,8 +64,7 @@ def run_parts(ev: Evaluator, function: FunctionSource, parts: Parts) -> None:
         elif not parts.outputs:
             raise b.refuse("PRT803", f"`{function.name}` returns nothing on some path",
                            "return the result on every path")  # fmt: skip
-    b.scope.loops -= 1
-    b.scope.stages -= 1
+    b.scope.loops.pop()
     del b.scope.ranges[len(b.scope.ranges) - len(axes) :]
     for buffer in made:
         _check_stored(ev, collected, buffer.name)

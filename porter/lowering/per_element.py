@@ -12,6 +12,7 @@ from porter.ir.scalars import cast
 from porter.lowering.arrays.calculus import broadcast_shape
 from porter.lowering.evaluation import Evaluator
 from porter.lowering.expressions.inline import statements_of
+from porter.lowering.state.scope import Loop
 from porter.resolve.values import NONE, Array, Value
 from porter.sizes.polynomial import sym
 from porter.source.module import FunctionSource
@@ -32,8 +33,7 @@ def run_per_element(ev: Evaluator, function: FunctionSource) -> None:
         n: v.at(index) if isinstance(v, Array) else v for n, v in ev.env.items()
     }
     b.scope.ranges += axes
-    b.scope.loops += 1
-    b.scope.stages += 1
+    b.scope.loops.append(Loop.THREADS)
     with b.out.block() as collected:
         body = ev.bodies(ev.within(ev.scope, own), function.name)
         value = body.run_helper(list(statements_of(node)))
@@ -47,8 +47,7 @@ def run_per_element(ev: Evaluator, function: FunctionSource) -> None:
             b.out.add(buffer)
             place = tuple(index)
             b.out.emit(ir.Write(buffer.name, (), place, cast(e, buffer.dtype), b.place.origin))
-    b.scope.loops -= 1
-    b.scope.stages -= 1
+    b.scope.loops.pop()
     del b.scope.ranges[len(b.scope.ranges) - len(axes) :]
     origin = ir.Origin(function.span)
     for buffer in made:

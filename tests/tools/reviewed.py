@@ -5,6 +5,7 @@ from __future__ import annotations
 #: functions over 15 branches: at most 10, each read and found clearer in one piece
 BRANCHES = {
     "convert/module_child.py spelled": "one case for each kind of value that can be written down",
+    "inference/ranks.py _demand": "one case for each form of expression",
     "ir/interp.py statement": "the interpreter: one case for each statement of the IR",
     "ir/scalars.py operate": "Python's and C's arithmetic, one case for each group of operations",
     "lowering/expressions/evaluate.py _evaluate": "one case for each form of expression",

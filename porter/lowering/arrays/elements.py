@@ -14,6 +14,7 @@ from porter.dtypes.dtype import DType
 from porter.ir.scalars import cast, integer, operate
 from porter.lowering.arrays.calculus import ONE, Operand
 from porter.lowering.state.builder import Builder
+from porter.lowering.state.scope import Loop
 from porter.resolve.values import Array
 from porter.sizes.polynomial import Data, Poly, sym
 
@@ -39,14 +40,12 @@ def by_statements(
         for axis in axes:
             blocks.append(stack.enter_context(b.out.block()))
             b.scope.ranges.append(axis)
-            b.scope.loops += 1
-            b.scope.stages += 1
+            b.scope.loops.append(Loop.THREADS)
         value = cast(element(idx if shape else ()), dtype)
         b.out.emit(ir.Write(target.view.buffer, (), idx, value, b.place.origin))
     for axis, block in zip(reversed(axes), reversed(blocks), strict=True):
         b.scope.ranges.pop()
-        b.scope.loops -= 1
-        b.scope.stages -= 1
+        b.scope.loops.pop()
         loop = ir.For(axis.name, axis.lo, axis.hi, 1, tuple(block), b.place.origin)
         if axis is axes[0]:
             b.out.emit(loop)

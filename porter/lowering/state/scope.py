@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import Enum, auto
 
 from porter import ir
 from porter.lowering.state.part import Part
 from porter.sizes.polynomial import Poly
+
+
+class Loop(Enum):
+    """What runs the iterations of a loop."""
+
+    ANY = auto()  # the host or threads, as the schedule chooses
+    THREADS = auto()  # the host runs nothing in it
 
 
 @dataclass
@@ -17,8 +25,7 @@ class LoopScope(Part):
 
     ranges: list[ir.Axis] = field(default_factory=list)  # of the indices of `for` loops
     apart: list[Poly] = field(default_factory=list)  # positive where `i != j` of two of them
-    loops: int = 0
-    stages: int = 0  # those of the loops that are threads already: the host runs nothing in them
+    loops: list[Loop] = field(default_factory=list)
     turns: list[str] = field(default_factory=list)  # what would count those of `while` loops
     conditional: bool = False
     conditions: list[ir.Expr] = field(default_factory=list)  # that the host tests

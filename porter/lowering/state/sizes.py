@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from porter import ir
-from porter.diagnostics import Refusal
 from porter.ir.rebuild import map_statement
 from porter.ir.walk import walk
 from porter.lowering.state.emitter import Emitter
@@ -40,8 +39,6 @@ class KnownSizes(Part):
     sized: set[str] = field(default_factory=set)
     #: why arguments must have one shape: an array is "made" like another one, or "stored" into
     strict: set[str] = field(default_factory=set)
-    #: what refuses sizes that the host tests in each iteration, by the text and place of the test
-    tested: dict[tuple[str, ir.Origin], Refusal] = field(default_factory=dict)
 
     def tell(self, array: Array) -> None:
         """The function learns the shape of an array, and with it those of what it is made of."""

@@ -20,6 +20,7 @@ from porter.lowering.state.facts import (
     put,
 )
 from porter.lowering.state.restarts import Contradiction
+from porter.lowering.state.scope import Loop
 from porter.lowering.state.sizes import KnownSizes
 from porter.sizes.polynomial import Apply, Atom, Data, Dim, Poly
 
@@ -65,13 +66,10 @@ class SizeFacts(KnownSizes):
             whole = unclamp(self, a, b)
             if whole is not None:
                 return self.unify(*whole, what, broadcast, error)
-            refused = self.place.refuse("PRT903", f"{what}: sizes `{a}` and `{b}` may differ",
-                                        "write both slices with the same bounds")  # fmt: skip
-            if self.scope.speculative or self.scope.stages:
-                raise refused
+            if self.scope.speculative or Loop.THREADS in self.scope.loops:
+                raise self.place.refuse("PRT903", f"{what}: sizes `{a}` and `{b}` differ")
             message = f"{what}: the sizes of the arrays differ"
-            host = self._check_here(ir.Check("equal", a, b, message, error))
-            self.tested[host.text, host.origin] = refused
+            self._check_here(ir.Check("equal", a, b, message, error))
             return a
         if (a.names() | b.names()) & self.scope.indices:
             # the loops' indices cancel out: what is left can be tested before the loops
@@ -125,7 +123,7 @@ class SizeFacts(KnownSizes):
         conditions = (*self.scope.conditions, *check.conditions)
         self.note(replace(check, when=when, conditions=conditions))
 
-    def _check_here(self, check: ir.Check) -> ir.Host:
+    def _check_here(self, check: ir.Check) -> None:
         """The host makes a test where the statement stands, in each iteration."""
         left, right = names = ("host_value_0_", "host_value_1_")
         test = f"{right} < {left}"
@@ -134,9 +132,7 @@ class SizeFacts(KnownSizes):
         text = f'if {test}:\n    raise {check.error}("{check.message}")'
         sizes = (ir.Value(check.left, WEAK_INT), ir.Value(check.right, WEAK_INT))
         values = tuple(zip(names, sizes, strict=True))
-        host = ir.Host(text, self.place.origin, ir.HostKind.CHECK, values)
-        self.out.emit(host)
-        return host
+        self.out.emit(ir.Host(text, self.place.origin, ir.HostKind.CHECK, values))
 
     def _replaced_first(self, a: Poly, b: Poly, broadcast: bool | str) -> list[Atom]:
         """The sizes that may be expressed by others: among broadcast arrays the smaller one's."""

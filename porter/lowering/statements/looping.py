@@ -12,11 +12,13 @@ from porter import ir
 from porter.dtypes.dtype import BOOL, WEAK_INT
 from porter.ir.effects import uses_in
 from porter.ir.scalars import choose, integer, number, on_host, operate
+from porter.ir.walk import free_names
 from porter.ir.walk import statements as statements_in
 from porter.lowering.evaluation import Body, Frame, is_expr
 from porter.lowering.expressions.iterations import iterate, trips
 from porter.lowering.host.statements import check_kept
 from porter.lowering.state.builder import Builder
+from porter.lowering.state.scope import Loop
 from porter.lowering.statements.control import (
     branch_on,
     carry,
@@ -140,7 +142,7 @@ def _emit(
     with b.out.block() as collected, _inside(body, axis):
         run(index, collected)
         check_kept(body, collected, axis.name)
-        _refuse_tests_of_elements(b, collected)
+        _refuse_tests_of_elements(b, collected, axis.name)
         if not (collected and isinstance(collected[-1], ir.Jump)):
             rebind(body, frame.arrays)
     body.flow.frames.pop()
@@ -158,14 +160,17 @@ def _emit(
     )
 
 
-def _refuse_tests_of_elements(b: Builder, block: Sequence[ir.Stmt]) -> None:
+def _refuse_tests_of_elements(b: Builder, block: Sequence[ir.Stmt], index: str) -> None:
     """The host tests sizes in each iteration for whole arrays: not for a launch an element."""
     inside = list(statements_in(tuple(block)))
     if any(isinstance(s, (ir.Def, ir.Write)) and s.axes for s in inside):
         return
     for s in inside:
-        if isinstance(s, ir.Host) and (s.text, s.origin) in b.sizes.tested:
-            raise b.sizes.tested[s.text, s.origin]
+        if isinstance(s, ir.Host) and s.kind is ir.HostKind.CHECK and not s.arrays:
+            if any(index in free_names(e) for _, e in s.values):
+                b.place.origin = s.origin
+                raise b.refuse("PRT903", f"sizes that hang on `{index}` may differ",
+                               "write both slices with the same bounds")  # fmt: skip
 
 
 def _over_grid(body: Body, node: cst.For, grid: Grid, outer: tuple[Poly, ...]) -> None:
@@ -297,12 +302,12 @@ def _loop_axis(body: Body, name: str, r: Range) -> ir.Axis:
 @contextmanager
 def _inside(body: Body, axis: ir.Axis) -> Iterator[None]:
     body.b.scope.ranges.append(axis)
-    body.b.scope.loops += 1
+    body.b.scope.loops.append(Loop.ANY)
     try:
         yield
     finally:
         body.b.scope.ranges.pop()
-        body.b.scope.loops -= 1
+        body.b.scope.loops.pop()
 
 
 # -- written out -------------------------------------------------------------------------
@@ -405,7 +410,7 @@ def _while(body: Body, node: cst.While, frame: Frame) -> None:
     dead = set(names) - set(names := forget_dead(body, names, node))
     frame.arrays = carry(body, names, statements)
     settled = before_loop(body, names)
-    b.scope.loops += 1
+    b.scope.loops.append(Loop.ANY)
     b.scope.turns.append(b.out.fresh("turn"))
     body.flow.frames.append(frame)
     with b.out.block() as collected:
@@ -430,7 +435,7 @@ def _while(body: Body, node: cst.While, frame: Frame) -> None:
     after_loop(body, settled, node)
     for name in dead:
         body.env.pop(name, None)
-    b.scope.loops -= 1
+    b.scope.loops.pop()
     for s in tests:
         b.out.emit(s)
     b.out.emit(_turning(b, cond, drawn, collected, origin))

@@ -12,7 +12,7 @@
 # porter: form hidden_layer(float64, float64)
 # porter: shapes hidden_layer: greyscales[] weights[]
 # porter: verified hidden_layer: simulator 48 cases; ptx sm_75 sm_80 sm_90 16 cases
-# porter: output sha256:6bb1d70c2728f6950e6c1030506efd09c3b277ef816745ed87ba6c2576417705
+# porter: output sha256:c894f2358e68d515c360a87c9bc78bcf347b40aba8fe9670800179e352285659
 
 """CUDA kernels for the NumPy functions of hidden_layer.py."""
 
@@ -238,7 +238,8 @@ def _weak(*values, strong=()):
     Of `strong` numbers it makes a float64 first: np.cos(0.5) * x is one, 0.5 * x is as x.
     """
     dtypes = [v.dtype for v in values if hasattr(v, "dtype") and v.dtype.kind in "fc"]
-    dtypes.sort(key=lambda dtype: dtype.name == "float32")  # beside float64 it becomes that
+    # float32 beside float64 becomes that
+    dtypes.sort(key=lambda dtype: dtype.name == "float32")
     alone = [all(type(v) in (int, float) for v in group) for group in strong]
     if not dtypes or any(alone):
         return values

@@ -19,7 +19,7 @@
 # porter: assumed black_scholes: strike is a 1-D array of float64
 # porter: assumed black_scholes: years is a 1-D array of float64
 # porter: verified black_scholes: cpu 24 cases
-# porter: output sha256:0bdbae5e4f010deb14ebaca16aab51d2e482e341e44816e539666d50edda6615
+# porter: output sha256:55c8fa39e515f868873fbf8b3d71b515aa1dbc0d303726de0d8fa8cc072a143a
 
 """Functions of Dask's arrays for the NumPy functions of black_scholes.py."""
 
@@ -390,7 +390,8 @@ def _weak(*values, strong=()):
     Of `strong` numbers it makes a float64 first: np.cos(0.5) * x is one, 0.5 * x is as x.
     """
     dtypes = [v.dtype for v in values if hasattr(v, "dtype") and v.dtype.kind in "fc"]
-    dtypes.sort(key=lambda dtype: dtype.name == "float32")  # beside float64 it becomes that
+    # float32 beside float64 becomes that
+    dtypes.sort(key=lambda dtype: dtype.name == "float32")
     alone = [all(type(v) in (int, float) for v in group) for group in strong]
     if not dtypes or any(alone):
         return values

@@ -9,7 +9,7 @@
 # porter: assumed hidden_layer: greyscales is a 1-D array of float64
 # porter: assumed hidden_layer: weights is a 1-D array of float64
 # porter: verified hidden_layer: cpu 24 cases
-# porter: output sha256:3bbaceffad79d9bcfb142ceb1f03f6a2d2104f839a46477411d62418be96b776
+# porter: output sha256:b78d00d9c64fa0b8aaca61fdc966cc4e7c779b902d8a09bdf4c0a249d3b97902
 
 """Functions of Dask's arrays for the NumPy functions of hidden_layer.py."""
 
@@ -200,7 +200,8 @@ def _weak(*values, strong=()):
     Of `strong` numbers it makes a float64 first: np.cos(0.5) * x is one, 0.5 * x is as x.
     """
     dtypes = [v.dtype for v in values if hasattr(v, "dtype") and v.dtype.kind in "fc"]
-    dtypes.sort(key=lambda dtype: dtype.name == "float32")  # beside float64 it becomes that
+    # float32 beside float64 becomes that
+    dtypes.sort(key=lambda dtype: dtype.name == "float32")
     alone = [all(type(v) in (int, float) for v in group) for group in strong]
     if not dtypes or any(alone):
         return values

@@ -25,7 +25,7 @@
 # porter: converts black_scholes: price, strike: int8, int16, uint8, uint16 and bool beside float64 alone become float64 (a pass over the array)
 # porter: converts black_scholes: price, strike, years: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified black_scholes: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:2b15a6d8e8875582479103b2ebffc3f75256f0c8a980841c3896e83389d42e7a
+# porter: output sha256:feaad8068f488273f3cc7e6353ed625a7fe8e0ed9c36561dfe978079741835fd
 
 """Generalized ufuncs for the functions of black_scholes.py."""
 
@@ -379,7 +379,8 @@ def _weak(*values, strong=()):
     Of `strong` numbers it makes a float64 first: np.cos(0.5) * x is one, 0.5 * x is as x.
     """
     dtypes = [v.dtype for v in values if hasattr(v, "dtype") and v.dtype.kind in "fc"]
-    dtypes.sort(key=lambda dtype: dtype.name == "float32")  # beside float64 it becomes that
+    # float32 beside float64 becomes that
+    dtypes.sort(key=lambda dtype: dtype.name == "float32")
     alone = [all(type(v) in (int, float) for v in group) for group in strong]
     if not dtypes or any(alone):
         return values

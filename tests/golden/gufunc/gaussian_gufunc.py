@@ -15,7 +15,7 @@
 # porter: converts gaussian_pdf: x, mean, sigma: int8, int16, uint8, uint16 and bool beside float64 alone become float64 (a pass over the array)
 # porter: converts gaussian_pdf: x, mean, sigma: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified gaussian_pdf: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:1f07dd60a06d3b9a3719f6f4a4664adfdbb4c92ba214cab28b80ce01305f43c2
+# porter: output sha256:0949ec92a2415a40240dd7aed5acaf586055a3146132023456289a52e778bd4a
 
 """Generalized ufuncs for the functions of gaussian.py."""
 
@@ -245,7 +245,8 @@ def _weak(*values, strong=()):
     Of `strong` numbers it makes a float64 first: np.cos(0.5) * x is one, 0.5 * x is as x.
     """
     dtypes = [v.dtype for v in values if hasattr(v, "dtype") and v.dtype.kind in "fc"]
-    dtypes.sort(key=lambda dtype: dtype.name == "float32")  # beside float64 it becomes that
+    # float32 beside float64 becomes that
+    dtypes.sort(key=lambda dtype: dtype.name == "float32")
     alone = [all(type(v) in (int, float) for v in group) for group in strong]
     if not dtypes or any(alone):
         return values

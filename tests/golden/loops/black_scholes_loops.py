@@ -25,7 +25,7 @@
 # porter: form black_scholes(float64, float64, float64, float64, float64)
 # porter: shapes black_scholes: price[] strike[] years[] rate[] volatility[]
 # porter: verified black_scholes: cpu 48 cases
-# porter: output sha256:1d761bc879b4ff4322ef7005f735c51fb7101c72f8758e45c4f8bc4272594662
+# porter: output sha256:607f3b57dfa96b2fd8c5a5a2da1a8d808c37b2fb00b051d83c7913379e1c03ed
 
 """Compiled loops for the NumPy functions of black_scholes.py."""
 
@@ -431,7 +431,8 @@ def _weak(*values, strong=()):
     Of `strong` numbers it makes a float64 first: np.cos(0.5) * x is one, 0.5 * x is as x.
     """
     dtypes = [v.dtype for v in values if hasattr(v, "dtype") and v.dtype.kind in "fc"]
-    dtypes.sort(key=lambda dtype: dtype.name == "float32")  # beside float64 it becomes that
+    # float32 beside float64 becomes that
+    dtypes.sort(key=lambda dtype: dtype.name == "float32")
     alone = [all(type(v) in (int, float) for v in group) for group in strong]
     if not dtypes or any(alone):
         return values

@@ -13,7 +13,7 @@
 # porter: form hidden_layer(float64, float64)
 # porter: shapes hidden_layer: greyscales[] weights[]
 # porter: verified hidden_layer: cpu 48 cases
-# porter: output sha256:a60144e74dbef3f0a8e986ed008910d5773b8d0161f15fef8fbf7477271d10d7
+# porter: output sha256:7037c76c1bb2ea1b7143489762fd865a351e55e12b4c7dd5a1277b24dd84975c
 
 """Compiled loops for the NumPy functions of hidden_layer.py."""
 
@@ -259,7 +259,8 @@ def _weak(*values, strong=()):
     Of `strong` numbers it makes a float64 first: np.cos(0.5) * x is one, 0.5 * x is as x.
     """
     dtypes = [v.dtype for v in values if hasattr(v, "dtype") and v.dtype.kind in "fc"]
-    dtypes.sort(key=lambda dtype: dtype.name == "float32")  # beside float64 it becomes that
+    # float32 beside float64 becomes that
+    dtypes.sort(key=lambda dtype: dtype.name == "float32")
     alone = [all(type(v) in (int, float) for v in group) for group in strong]
     if not dtypes or any(alone):
         return values

@@ -14,7 +14,7 @@
 # porter: converts hidden_layer: greyscales, weights: integers and bools become float64 (a pass over the array)
 # porter: converts hidden_layer: greyscales, weights: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified hidden_layer: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:edde11f43324d0d43ee528e02d1b62952f7d09dead47525b1afd32814d31f457
+# porter: output sha256:033c9380733e353b562740873fd9d509efc01695ba04a8283735e17a04f7373b
 
 """Ufuncs for the functions of hidden_layer.py."""
 
@@ -220,7 +220,8 @@ def _weak(*values, strong=()):
     Of `strong` numbers it makes a float64 first: np.cos(0.5) * x is one, 0.5 * x is as x.
     """
     dtypes = [v.dtype for v in values if hasattr(v, "dtype") and v.dtype.kind in "fc"]
-    dtypes.sort(key=lambda dtype: dtype.name == "float32")  # beside float64 it becomes that
+    # float32 beside float64 becomes that
+    dtypes.sort(key=lambda dtype: dtype.name == "float32")
     alone = [all(type(v) in (int, float) for v in group) for group in strong]
     if not dtypes or any(alone):
         return values

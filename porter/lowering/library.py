@@ -101,11 +101,10 @@ def matrix_product(ev: Evaluator, x: Array, y: Array, what: str = "`@`") -> Oper
         return product(ev, text, (x, y), made)
     if not _stays_a_call(ev, (x, y), made):
         return made
-    order = _order(ev.b, x)
-    if order is None:
+    if not _is_reshaped(ev.b, x):
+        if _order(ev.b, x) is not None:
+            return product(ev, text, (x, y), made)  # transposed: BLAS takes each matrix as it lies
         x = ev.b.define("operand", x)
-    elif order.startswith(".transpose"):
-        return product(ev, text, (x, y), made)  # BLAS takes each matrix as it lies
     sizes = [ev.b.sizes.resolve(n) for n in made.shape]
     rows = reshape(ev.b, x, (count(map(ev.b.sizes.resolve, x.shape[:-1])), x.shape[-1]))
     places = ", ".join(f"{{{2 + d}}}" for d in range(len(sizes)))
@@ -213,7 +212,7 @@ def _order(b: Builder, array: Array) -> str | None:
 
 
 def _is_reshaped(b: Builder, array: Array) -> bool:
-    """Whether an array is all of a buffer in the order of memory, in another shape."""
+    """Whether an array is all of a buffer in the order of memory, in its own or another shape."""
     if array.view is None or not array.ndim:
         return False
     whole = [b.sizes.resolve(n) for n in b.out.buffers[array.view.buffer].shape]

@@ -24,7 +24,7 @@ BRANCHES = {
         "if n > 1:\n        y[:] = 3\n        if n > 2:\n            y += x\n    return x, y"
     ),
 }
-#: sizes that hang on the index of a loop of the host
+#: sizes that depend on the index of a loop of the host
 ITERATIONS = {
     "windows": (
         "for d in range(-n, n + 1):\n"

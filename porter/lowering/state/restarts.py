@@ -48,7 +48,7 @@ class Restarts(Part):
     literal_starts: set[str] = field(default_factory=set)  # literals before the loop that has them
     deciding: dict[str, str] = field(
         default_factory=dict
-    )  # the argument that a local's dtype hangs on
+    )  # the argument that a local's dtype depends on
 
     def must_be_known(self, value: object) -> None:
         """Raise Unspecialised where the value is an argument that its default can fix."""

@@ -169,7 +169,7 @@ def _refuse_tests_of_elements(b: Builder, block: Sequence[ir.Stmt], index: str) 
         if isinstance(s, ir.Host) and s.kind is ir.HostKind.CHECK and not s.arrays:
             if any(index in free_names(e) for _, e in s.values):
                 b.place.origin = s.origin
-                raise b.refuse("PRT903", f"sizes that hang on `{index}` may differ",
+                raise b.refuse("PRT903", f"sizes that depend on `{index}` may differ",
                                "write both slices with the same bounds")  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Whose values decide what a kernel executes: the parameters that branches and addresses come from.
 
 A register comes from the parameters that its value was computed of.  What is loaded has the arrays
-of its address as its sources of values: a branch on it, or an address made of it, hangs on what
+of its address as its sources of values: a branch on it, or an address made of it, depends on what
 these arrays hold.
 """
 

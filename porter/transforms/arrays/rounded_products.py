@@ -1,4 +1,4 @@
-"""Products that are rounded before they are added to, where a whole number hangs on the sum.
+"""Products that are rounded before they are added to, where a whole number depends on the sum.
 
 A GPU's compiler joins `a * b + c` into one instruction that rounds once, NumPy rounds twice.  Where
 the sum becomes an index, a bin or a quotient, the last digit may decide between two of them.
@@ -21,7 +21,7 @@ _PRODUCTS = {"mul", "pow"}
 
 
 def round_products(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
-    """The pass: products are rounded in the sums that conversions to whole numbers hang on."""
+    """The pass: products are rounded in the sums that conversions to whole numbers depend on."""
     del context
     found = _Sums(body)
     if not found.any:
@@ -101,7 +101,7 @@ def _rounded(e: ir.Expr) -> ir.Expr:
 
 
 class _Sums:
-    """The names of variables and arrays that whole numbers hang on.
+    """The names of variables and arrays that whole numbers depend on.
 
     Followed are variables that no loop updates, and arrays that one statement stores outside of
     loops: what is iterated or summed is not rounded as in NumPy anyway.
@@ -109,7 +109,7 @@ class _Sums:
 
     def __init__(self, body: tuple[ir.Stmt, ...]) -> None:
         self.definitions = _definitions(body)
-        #: read where a whole number hangs on it; and added to something there
+        #: read where a whole number depends on it; and added to something there
         self.exact: set[str] = set()
         self.summed: set[str] = set()
         self.any = False

@@ -1,4 +1,4 @@
-"""Sizes that a module's own text hangs on: each number in it gives cases just below and above.
+"""Sizes that a module's own text depends on: each number in it gives cases just below and above.
 
 A kernel that is right up to 300 columns says 300 somewhere: in a comparison, as a modulus, as the
 length of an array of its own.  Which axis is meant is not asked: each is tried in turn.

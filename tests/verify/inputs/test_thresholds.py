@@ -10,7 +10,7 @@ from porter.verify.inputs.cases import FIRST
 from porter.verify.inputs.thresholds import MOST, Threshold, extra_specs, size_specs, thresholds
 from tests.support.hand_edited import assert_all, edited, found
 
-#: an expression in a kernel, and the numbers that it hangs on
+#: an expression in a kernel, and the numbers that it depends on
 TEXTS = [
     ("i < 300", [300]),
     ("x.shape[0] >= 1 << 12", [4096]),

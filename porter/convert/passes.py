@@ -27,6 +27,7 @@ from porter.transforms.arrays.materialise import materialise
 from porter.transforms.arrays.positions import simplify_positions, split_flat_domains
 from porter.transforms.arrays.rotation import rotate_arrays
 from porter.transforms.arrays.rounded_products import round_products
+from porter.transforms.arrays.same_values import share_values
 from porter.transforms.arrays.scalar_swaps import swap_scalars
 from porter.transforms.arrays.scalars import device_scalars
 from porter.transforms.fusion.dead_stores import drop_dead_stores
@@ -65,6 +66,8 @@ PASSES = (
     Pass("settle sizes", settle_sizes),
     # what is never run must not keep a loop from being parallel
     Pass("drop empty", drop_empty),
+    # before its folds get arrays of their own: what is computed twice is seen as a whole
+    Pass("share values", share_values),
     # a loop that only its accumulation keeps in order is parallel without it
     Pass("scan loops", scan_loops),
     Pass("place loops", place_loops),

@@ -257,7 +257,7 @@ def _counted(call: Call, a: Array, bins: _Bins) -> Array:
     stmt: ir.Stmt = ir.If(keep, (*bins.search(x, name), add), (), b.place.origin)
     for axis in reversed(axes):
         stmt = ir.For(axis.name, axis.lo, axis.hi, 1, (stmt,), b.place.origin)
-    if not bins.count.is_positive():
+    if not bins.uniform and not bins.count.is_positive():
         some = operate("gt", index_value(bins.count), index_value(Poly()))
         stmt = ir.If(some, (stmt,), (), b.place.origin)
     b.out.emit(stmt)

@@ -16,7 +16,7 @@ from porter.ir.axes import symbols
 from porter.ir.context import Context
 from porter.ir.effects import defs_in
 from porter.ir.ops import RESULT_NAMES
-from porter.ir.rebuild import map_blocks, map_expr
+from porter.ir.rebuild import map_blocks
 from porter.ir.walk import (
     children,
     free_names,
@@ -25,9 +25,9 @@ from porter.ir.walk import (
     rewrite,
     scalars_of,
     substitute,
-    walk,
 )
-from porter.sizes.polynomial import Poly, sym
+from porter.sizes.polynomial import Poly
+from porter.transforms.arrays.canonical import canonical
 from porter.transforms.arrays.unreached import guarded
 
 
@@ -53,7 +53,7 @@ def _block(body: tuple[ir.Stmt, ...], context: Context, aliases: Aliases) -> tup
             and isinstance(s.body, ir.Reduce)
             and all(a.name in free_names(s.body) and a.lo == Poly() for a in s.axes)
         ):
-            key = _canonical(s.body, s.axes)
+            key = canonical(s.body, s.axes)
             known.setdefault(key, (s.name, _sources(s.body) | {s.name}))
     return tuple(result)
 
@@ -69,7 +69,7 @@ def _hoisted(
             used = free_names(e)
             kept = [a for a in domain if a.name in used or _bounds(a, domain)]
             inner = map_operands(e, lambda x: hoist(x, [*domain, *e.axes]))
-            key = _canonical(e, kept)
+            key = canonical(e, kept)
             again = isinstance(s, ir.Def) and key in twice
             if e is s.body:  # a copy of a number costs nothing, one of an array a launch
                 again = isinstance(s, ir.Def) and not domain and key in known
@@ -99,7 +99,7 @@ def _count(expr: ir.Expr, domain: Sequence[ir.Axis], seen: dict[ir.Expr, int]) -
     if isinstance(expr, ir.Reduce):
         used = free_names(expr)
         kept = [a for a in domain if a.name in used or _bounds(a, domain)]
-        key = _canonical(expr, kept)
+        key = canonical(expr, kept)
         seen[key] = seen.get(key, 0) + 1
         domain = [*domain, *expr.axes]
     for child in children(expr):
@@ -116,7 +116,7 @@ def _define(
     known: dict[ir.Expr, tuple[str, frozenset[str]]], context: Context,
 ) -> ir.Expr:  # fmt: skip
     """A definition of the reduction over the kept axes, or the earlier one that equals it."""
-    key = _canonical(replace(e), kept)
+    key = canonical(replace(e), kept)
     index = tuple(p - a.lo for p, a in zip(symbols(kept), kept, strict=True))
     if key not in known:
         new, names = context.fresh_axes(kept)
@@ -137,26 +137,3 @@ def _fresh_bound(e: ir.Expr, context: Context) -> ir.Expr:
     assert isinstance(e, ir.Reduce)
     axes, names = context.fresh_axes(e.axes)
     return map_operands(replace(e, axes=axes), lambda x: substitute(x, names))
-
-
-def _canonical(e: ir.Expr, kept: Sequence[ir.Axis]) -> ir.Expr:
-    """The expression with its indices named by position, so that equal ones are equal."""
-    names = {a.name: sym(f"?free{k}", True) for k, a in enumerate(kept)}
-    e = substitute(e, names)
-    bound: dict[str, Poly] = {}
-    for r in walk(e):
-        for a in r.axes if isinstance(r, ir.Reduce) else ():
-            bound.setdefault(a.name, sym(f"?bound{len(bound)}", True))
-
-    def poly(p: Poly) -> Poly:
-        return p.replace(bound)
-
-    canonical = map_expr(e, poly, lambda d: d)
-
-    def rename(x: ir.Expr) -> ir.Expr | None:
-        if isinstance(x, ir.Reduce):
-            axes = tuple(replace(a, name=bound[a.name].name or a.name) for a in x.axes)
-            return map_operands(replace(x, axes=axes), lambda y: rewrite(y, rename))
-        return None
-
-    return rewrite(canonical, rename)

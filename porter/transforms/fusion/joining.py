@@ -14,6 +14,7 @@ from porter.ir.effects import defs_in, exposed_scalars
 from porter.ir.ops import UPDATES
 from porter.ir.rebuild import map_blocks, rename_axes
 from porter.ir.walk import jumps
+from porter.transforms.fusion.apart import makes_room, passes
 
 Body = tuple[ir.Stmt, ...]
 
@@ -22,6 +23,39 @@ def join_neighbours(body: Body, context: Context) -> Body:
     """Neighbours over one domain share a kernel."""
     aliases = Aliases.of(body, context.buffers)
     return with_neighbours(body, lambda a, b: _joined(a, b, aliases))
+
+
+def join_apart(body: Body, context: Context) -> Body:
+    """A stage moves up to one over its domain where nothing that it passes needs the one or stores
+    into the other: zeros for a second histogram are stored with those for the first one."""
+    aliases = Aliases.of(body, context.buffers)
+
+    def moved(body: Body) -> Body:
+        done: list[ir.Stmt] = []
+        for s in body:
+            if not isinstance(s, ir.Stage):
+                done.append(map_blocks(s, moved))
+                continue
+            at, joined = _partner(s, done, aliases)
+            if joined is None:
+                done.append(s)
+            else:
+                own = [x for x in done[at:] if makes_room(x, s)]
+                done[at:] = [*own, joined, *(x for x in done[at + 1 :] if x not in own)]
+        return tuple(done)
+
+    return moved(body)
+
+
+def _partner(
+    s: ir.Stage, before: Sequence[ir.Stmt], aliases: Aliases
+) -> tuple[int, ir.Stage | None]:
+    """The earlier stage that a stage can join, by its place, and what they are together."""
+    for k, other in reversed([*enumerate(before)]):
+        joined = _joined(other, s, aliases) if isinstance(other, ir.Stage) else None
+        if joined is not None or not (makes_room(other, s) or passes(s, other, aliases)):
+            return k, joined
+    return len(before), None
 
 
 def with_neighbours(body: Body, join: Callable[[ir.Stage, ir.Stage], ir.Stage | None]) -> Body:

@@ -8,13 +8,15 @@ from porter import ir
 from porter.analyses.scalar_stages import is_of_scalars
 from porter.ir.aliasing import Aliases
 from porter.ir.context import Context
-from porter.ir.effects import defs_in, uses_in
 from porter.ir.rebuild import map_blocks
+from porter.ir.walk import only_raises
+from porter.transforms.fusion.apart import are_apart, makes_room, passes
 
 
 def raise_scalars(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """`rho_old = rho` moves up to the reduction or the scalars before it, where nothing that it
-    passes needs the one or stores into the other.  Launches that it stood between may join."""
+    passes needs the one or stores into the other.  Launches that it stood between may join.  An
+    error that the host raises may come after what no caller sees."""
     aliases = Aliases.of(body, context.buffers)
     return _raised(body, context, aliases)
 
@@ -23,7 +25,9 @@ def _raised(body: Sequence[ir.Stmt], context: Context, aliases: Aliases) -> tupl
     done: list[ir.Stmt] = []
     for s in body:
         if is_of_scalars(s, context.buffers):
-            done.insert(_place(s, done, context, aliases), s)
+            at = _place(s, done, context, aliases)
+            own = [x for x in done[at:] if makes_room(x, s)]
+            done[at:] = [*own, s, *(x for x in done[at:] if x not in own)]
         elif isinstance(s, ir.Stage):
             done.append(s)
         else:
@@ -37,14 +41,10 @@ def _place(s: ir.Stmt, before: Sequence[ir.Stmt], context: Context, aliases: Ali
         scalar = isinstance(other, ir.Write) and not other.axes and other.schedule is not None
         if scalar or is_of_scalars(other, context.buffers):
             return k + 1
-        passes = isinstance(other, (ir.Write, ir.Stage, ir.Alloc))
-        if not passes or not _are_apart(s, other, aliases):
+        if makes_room(other, s):
+            continue
+        if not passes(s, other, aliases) and not (
+            only_raises(other) and are_apart(s, other, aliases)
+        ):
             break
     return len(before)
-
-
-def _are_apart(s: ir.Stmt, other: ir.Stmt, aliases: Aliases) -> bool:
-    """Whether neither statement needs what the other one stores or makes."""
-    if defs_in((s,)).arrays & aliases.with_others(uses_in((other,)).arrays):
-        return False
-    return not uses_in((s,)).arrays & aliases.with_others(defs_in((other,)).arrays)

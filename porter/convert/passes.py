@@ -142,7 +142,7 @@ def plan(program: ir.Program, schedules: Sequence[Schedule] = ()) -> Plan:
         program.parameters,
         context.buffers,
         group(forget_turns(body), context),
-        program.checks,
+        context.checks,
         program.docstring,
         program.constants,
         program.origin,

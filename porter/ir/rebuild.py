@@ -179,7 +179,7 @@ def rename_arrays(stmt: S, names: Mapping[str, str]) -> S:
         return replace(e, buffer=names[e.buffer], index=index)
 
     def stored(s: ir.Stmt) -> ir.Stmt:
-        if isinstance(s, ir.Write):
+        if isinstance(s, (ir.Write, ir.Fetch)):
             return replace(s, buffer=names.get(s.buffer, s.buffer))
         return map_blocks(s, lambda b: tuple(map(stored, b)))
 

@@ -10,7 +10,7 @@ import libcst as cst
 from porter.dtypes.dtype import DType
 
 #: a name that says that a subscript selects
-MASK = re.compile(r"(^|_)(mask|keep|valid|alive|selected)s?$")
+SELECTION = re.compile(r"(^|_)(mask|keep|valid|alive|selected)s?$")
 #: methods of random generators that arrays have not; of the old class alone in the second row
 _DRAWING = frozenset({
     "beta", "binomial", "chisquare", "choice", "dirichlet", "exponential", "gamma", "geometric",
@@ -29,6 +29,8 @@ PICTURE = re.compile(r"(^|_)(img|image|rgba?|frame|picture|gr[ae]y)s?$")
 #: true or false for each element, where it meets others by `&` and `|`
 MASK = re.compile(r"(^|_)masks?$")
 _COLOURS = re.compile(r"(^|_)rgba?$")
+#: the borders of bins, which may be a number of bins as well
+EDGES = re.compile(r"(^|_)(bin)?(edge|border|boundar|break|limit)\w*$")
 #: steps and tolerances, which are numbers even inside `np.sqrt`
 STEP = re.compile(r"(d[txyzrs]|eps|epsilon|tol|atol|rtol|lr|learning_rate)$")
 #: arrays of positions, and other names in the plural, where nothing else says what they are

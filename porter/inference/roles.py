@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from porter.inference.evidence import MASK, Usage
+from porter.inference.evidence import SELECTION, Usage
 from porter.inference.operands import Operands
 from porter.numpy_functions import Rank, spec_of
 from porter.source.walk import walk
@@ -45,7 +45,7 @@ class Roles(Operands):
         match value:
             case cst.Name(value=name):
                 use = self.use(value)
-                if use is not None and MASK.search(name):
+                if use is not None and SELECTION.search(name):
                     self._selects(value)
                 elif use is not None:
                     use.numbers.is_index = use.numbers.is_integer = True

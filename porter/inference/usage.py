@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 import libcst as cst
 
 from porter.dtypes.signatures import GENERATORS
-from porter.inference.evidence import IMAGE, STATE, Usage, generator_with, is_step, settle
+from porter.inference.evidence import EDGES, IMAGE, STATE, Usage, generator_with, is_step, settle
 from porter.inference.ranks import adds_axes
 from porter.inference.roles import Roles, flattens
 from porter.numpy_functions import Rank, spec_of
@@ -295,7 +295,7 @@ class _Visitor(Roles):
         """Whether an argument is a size or a number, which it is then noted as."""
         name = called(func)
         reshaped = name == "reshape" and not keyword and (position or not is_np(func))
-        if is_size(name, position, keyword):
+        if is_size(name, position, keyword) or _counts_bins(name, position, keyword, value):
             self._sizes(value)
         elif spec_of(name).numbers or is_math(func):
             self._scalar(value)
@@ -408,6 +408,13 @@ class _Visitor(Roles):
         if known is None:
             known = usages[key] = list(usage_of(helper, rest).values())
         return known
+
+
+def _counts_bins(name: str, position: int, keyword: str, value: cst.BaseExpression) -> bool:
+    """Whether `bins` of a histogram is a number, which only a name of edges speaks against."""
+    bins = keyword == "bins" or (not keyword and position == 1)
+    named = isinstance(value, cst.Name) and EDGES.search(value.value)
+    return name in ("histogram", "histogram_bin_edges") and bins and not named
 
 
 def _reduces(name: str) -> bool:

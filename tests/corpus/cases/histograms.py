@@ -22,5 +22,10 @@ CASES: dict[str, Case] = {
     "joint_counts": Case("int64[:], int64[:], int64", "2*n:idx=k 2*n:idx=k =k"),
     "weighted_between_edges": Case("float64[:], float64[:]", "3*n:special 3*n:special"),
     "weighted_by_edges": Case("float64[:], float64[:], float64[:]", "3*n 3*n:special m+2:sorted"),
+    "means_in_bins": Case("float64[:], float64[:], int64", "3*n 3*n =m"),
+    "histogram_of_changed": Case("float64[:], int64", "3*n =m"),
+    "histogram_beside_changed": Case("float64[:], float64[:], int64", "3*n 3*n =m"),
+    "edges_stored_into": Case("float64[:], int64", "3*n =m"),
+    "means_of_groups": Case("int64[:], float64[:], int64[:], int64", "2*n:idx=k 2*n 2*n:idx=m =k"),
     "equalized": Case("uint8[:, :]", "n,m"),
 }

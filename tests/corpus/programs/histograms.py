@@ -96,3 +96,39 @@ def weighted_between_edges(x, w):
 
 def weighted_by_edges(x, w, edges):
     return np.histogram(x, bins=edges, weights=w)
+
+
+def means_in_bins(x, w, n):
+    """The second histogram has the limits and the edges of the first one."""
+    count, edges = np.histogram(x, n)
+    total, same = np.histogram(x, n, weights=w)
+    return total / np.maximum(count, 1), edges, same
+
+
+def histogram_of_changed(x, n):
+    before = np.histogram(x, n)[0]
+    x[0] = 7.0
+    after = np.histogram(x, n)[0]
+    return before, after
+
+
+def histogram_beside_changed(x, w, n):
+    """The caller may give one array twice."""
+    before = np.histogram(x, n)[0]
+    w[0] = 7.0
+    return before - np.histogram(x, n)[0]
+
+
+def edges_stored_into(x, n):
+    """The edges of both histograms are the caller's, each an array of its own."""
+    _, edges = np.histogram(x, n)
+    edges[0] = -9.0
+    _, others = np.histogram(x, n)
+    return edges, others
+
+
+def means_of_groups(labels, values, others, k):
+    sums = np.bincount(labels, weights=values, minlength=k)
+    counts = np.bincount(labels, minlength=k)
+    beside = np.bincount(others, minlength=k)
+    return sums / np.maximum(counts, 1), beside

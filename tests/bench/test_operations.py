@@ -63,6 +63,17 @@ def test_launches_of_one_operation_that_read_different_arrays() -> None:
     assert found == {"bincount": (5, (320 + 40) + 40 + 320 + 400 + (320 + 400))}
 
 
+def test_histogram() -> None:
+    """Both limits and whether they are finite, edges, zeros, counts; with edges, if they rise."""
+    x, number = 40 * 8, 8
+    _, found = count(lambda x: np.histogram(x, 5)[0], np.arange(40.0))
+    assert found == {"histogram": (9, 2 * x + 4 * number + 48 + 40 + (x + 48 + 40))}
+    _, found = count(lambda x: np.histogram(x, 5, (0, 1), weights=x)[0], np.arange(40.0))
+    assert found == {"histogram": (3, 48 + 40 + (2 * x + 48 + 40))}
+    _, found = count(lambda x, e: np.histogram(x, bins=e)[0], np.arange(40.0), np.arange(6.0))
+    assert found == {"histogram": (5, 3 * 48 + number + 40 + (x + 48 + 40))}
+
+
 def test_indices_and_masks_gather_and_scatter() -> None:
     x, at = np.arange(float(N)), np.arange(10)
 

@@ -10,7 +10,11 @@ from porter.ir import Fetch
 from porter.schedule.nodes import Launch, Plan, items_of
 from porter.source.module import SourceModule
 
-TWICE = "    a = np.histogram(x, n)[0]\n{between}    b = np.histogram({second}, n)[0]\n    return a, b\n"
+TWICE = """\
+    a = np.histogram(x, n)[0]
+{between}    b = np.histogram({second}, n)[0]
+    return a, b
+"""
 #: the statement between two histograms, and of what the second one is -> kernels
 BETWEEN = {
     ("", "x"): 5,

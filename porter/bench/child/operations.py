@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import sys
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -148,15 +148,33 @@ def _is_view(result: Any, given: Iterable[Array]) -> bool:
     )
 
 
-def _bincount(given: list[Array], result: Any) -> list[list[Array]]:
+def _bincount(call: Mapping[str, Any], result: Any) -> list[list[Array]]:
     """Are some negative, is one of those, the largest, zeros, and the count of each."""
-    x = given[0] if given else np.empty(0)
+    x, *weights = _arrays([call["x"], *([call["weights"]] if "weights" in call else [])])
     negative = np.zeros(x.shape, bool)
-    return [[x, negative], [negative], [x], [result], [*given[:2], result]]
+    return [[x, negative], [negative], [x], [result], [x, *weights, result]]
 
 
-#: the arrays of each launch, where one operation has several that read and write different ones
-_LAUNCHES: dict[str, Callable[[list[Array], Any], list[list[Array]]]] = {"bincount": _bincount}
+def _histogram(call: Mapping[str, Any], result: Any) -> list[list[Array]]:
+    """The limits and whether they are finite, or whether edges increase; zeros, and the counts."""
+    x, (hist, edges) = np.asarray(call["a"]), result
+    number = np.zeros(())
+    weights = list(_arrays([call[name] for name in ("weights",) if call.get(name) is not None]))
+    if np.ndim(call.get("bins", 10)):
+        before = [[edges, edges], [edges], [number]]
+    else:
+        found = [[x], [number], [x], [number], [number], [number]]
+        before = [*(found if call.get("range") is None else []), [edges]]
+    after = [[edges, hist], [hist], [hist]] if call.get("density") else []
+    return [*before, [hist], [x, edges, *weights, hist], *after]
+
+
+#: the arguments of operations that have several launches in CuPy, and the arrays of each; see
+#: `cupy/_statistics/histogram.py`
+_LAUNCHES: dict[str, tuple[str, Callable[[Mapping[str, Any], Any], list[list[Array]]]]] = {
+    "bincount": ("x weights minlength", _bincount),
+    "histogram": ("a bins range density weights", _histogram),
+}
 
 
 def _products(name: str, args: list[Array], result: Any) -> float:
@@ -198,7 +216,7 @@ class Counting(np.ndarray[Any, Any]):
 
     def __array_function__(self, func: Any, kinds: Any, args: Any, options: Any) -> Any:
         name = getattr(func, "__name__", str(func))
-        if name not in _OWN:
+        if name not in _OWN and name not in _LAUNCHES:
             before = OPERATIONS.count()
             made = getattr(func, "_implementation", None)
             if made is not None and isinstance(made, types.FunctionType) and name not in _PRODUCTS:
@@ -210,7 +228,10 @@ class Counting(np.ndarray[Any, Any]):
             result = func(*given, **more)
         arrays = [*_arrays(given), *_arrays(list(more.values()))]
         if name in _LAUNCHES:
-            for parts in _LAUNCHES[name](arrays, result):
+            names, launches = _LAUNCHES[name]
+            for parts in launches(
+                {**dict(zip(names.split(), given, strict=False)), **more}, result
+            ):
                 OPERATIONS.note(name, 1, parts)
         elif not _is_view(result, arrays):
             products = _products(name, arrays, result)

@@ -34,6 +34,7 @@ from porter.transforms.fusion.dead_stores import drop_dead_stores
 from porter.transforms.fusion.fuse import fuse
 from porter.transforms.fusion.registers import promote_elements
 from porter.transforms.fusion.scalar_replacement import replace_arrays
+from porter.transforms.fusion.shared_steps import share_steps
 from porter.transforms.loops.flags import set_in_place
 from porter.transforms.loops.known_sizes import settle_sizes
 from porter.transforms.loops.last_writer import resolve_last_writers
@@ -90,6 +91,8 @@ PASSES = (
     Pass("scan lines", scan_lines),
     Pass("choose schedules", choose_schedules, (SCHEDULED,)),
     Pass("fuse", fuse),
+    # what two stages computed alike, the thread that runs both computes once
+    Pass("share steps", share_steps),
     # only a thread that runs both stores can see that the first is dead
     Pass("drop dead stores", drop_dead_stores),
     # and only when nothing else is going to share the kernel are its arrays variables

@@ -52,7 +52,7 @@ class Cuda(Target):
         "MAX_BLOCKS": ("65535", "most blocks of a grid along one axis"),
         "MOST_STATES": ("65536", "threads that draw random numbers, at most"),
         "MOST_PARTIALS": ("1024", "most blocks of a grid-wide reduction"),
-        "WORKSPACE_BYTES": ("67108864", "most bytes that are kept from call to call"),
+        "WORKSPACE_BYTES": ("268435456", "most bytes that are kept from call to call"),
         "RESULT_BYTES": ("268435456", "most bytes of results whose memory is used again"),
         "_KEPT": ("threading.local()", "arrays for the next call of each thread"),
     }

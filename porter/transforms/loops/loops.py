@@ -38,7 +38,7 @@ from porter.transforms.loops.nests import array_statement, by_element, cut, fuse
 from porter.transforms.loops.scatter import combined, last_stores, ragged, scatters, totals, varies
 from porter.transforms.loops.searches import search
 from porter.transforms.loops.serial import on_one_thread
-from porter.transforms.loops.wavefronts import wavefront
+from porter.transforms.loops.wavefronts import turns_in_fronts, wavefront
 
 MAX_AXES = 3
 
@@ -152,6 +152,11 @@ def _in_order(loop: ir.For, after: set[str], context: Context, reason: Refusal) 
     if at_once is not None:
         return [at_once]
     waves = _waves(loop, after, context) if _slanted(loop, context) else None
+    if waves is None and not context.alone:
+        mark = context.mark()
+        waves = turns_in_fronts(loop, after, context)
+        if waves is None:
+            context.back_to(mark)
     if waves is not None:
         return waves
     try:

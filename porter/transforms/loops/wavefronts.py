@@ -1,4 +1,4 @@
-"""Nests of two loops whose points can be reached along slanted fronts.
+"""Nests of two or three loops whose points can be reached along slanted fronts.
 
 `u[i, j]` computed from `u[i - 1, j]` and `u[i, j - 1]` makes both loops sequential, but all
 points with one value of `i + j` are independent.  The host steps through the fronts
@@ -15,16 +15,20 @@ from functools import reduce
 
 from porter import ir
 from porter.analyses.dependence import Nest, Pair, Site, sites
-from porter.dtypes.dtype import WEAK_INT
+from porter.analyses.obstacles import obstacle
+from porter.dtypes.dtype import BOOL, INT64, WEAK_INT
 from porter.ir.axes import Range
 from porter.ir.context import Context
 from porter.ir.effects import axes_of, defs_in, exposed_scalars, nodes_of, uses
 from porter.ir.walk import jumps, loaded, statements
 from porter.sizes.affine import combine
 from porter.sizes.polynomial import Integer, Poly, maximum, minimum, sym
+from porter.transforms.loops.nests import fused_body
 
 #: factors of the two loops' steps, the least slanted first
 SLOPES = ((0, 1), (1, 1), (2, 1), (1, 2), (3, 1), (1, 3))
+#: the largest factor of a loop of turns
+MOST_SLANTED = 8
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,61 @@ def wavefront(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] 
     return None
 
 
+def turns_in_fronts(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] | None:
+    """Turns of a nest of two sequential loops as a host loop over fronts of all of them."""
+    turns = _turns(loop, context)
+    if turns is None or abs(loop.step) != 1:
+        return None
+    (middle, inner), body = turns
+    lets = defs_in(body).scalars
+    if lets & (after | exposed_scalars(body)) or not _threadlike(body):
+        return None
+    ranges = (Range.of(loop), Range.of(middle), Range.of(inner))
+    names = {r.index for r in ranges}
+    if any(names & (r.lo.names() | r.hi.names()) for r in ranges):
+        return None
+    nest = Nest(ranges, context.here.loops, context.buffers)
+    found = sites(body)
+    if not _is_table(found, middle.index, inner.index):
+        return None
+    for a, b in SLOPES:
+        slanted = (a * middle.step, b * inner.step)
+        if not _legal(nest, found, (loop.step, *slanted), (1, 2)):
+            continue
+        for c in range(1, MOST_SLANTED + 1):
+            steps = (c * loop.step, *slanted)
+            if _legal(nest, found, steps, (0,)):
+                return _all_turns(loop, ranges, steps, body, context)
+        return None
+    return None
+
+
+def _turns(
+    loop: ir.For, context: Context
+) -> tuple[tuple[ir.For, ir.For], tuple[ir.Stmt, ...]] | None:
+    """The two loops in a loop of turns, each of which keeps its order, and the body of both."""
+    if len(loop.body) != 1 or not isinstance(loop.body[0], ir.For):
+        return None
+    middle: ir.For | None = loop.body[0]
+    outer, context.here = context.here, context.here.inside(loop)
+    try:
+        if obstacle(loop.body[0], set(), context) is None:
+            return None
+        nested = _nested(loop.body[0])
+        if nested is None:
+            middle = fused_body(loop.body[0], context)
+            nested = None if middle is None else _nested(middle)
+        if middle is None or nested is None:
+            return None
+        context.here = context.here.inside(middle)
+        inner, body = nested
+        if obstacle(replace(inner, body=body), set(), context) is None:
+            return None
+        return (middle, inner), body
+    finally:
+        context.here = outer
+
+
 def _nested(loop: ir.For) -> tuple[ir.For, tuple[ir.Stmt, ...]] | None:
     """The inner loop and its body, variables of the outer one put into it."""
     *lets, inner = loop.body or (None,)
@@ -102,8 +161,13 @@ def _is_table(found: Sequence[Site], first: str, second: str) -> bool:
     return all({first, second} <= {n for p in a.index for n in p.names()} for a in stores)
 
 
-def _legal(nest: Nest, found: Sequence[Site], steps: tuple[int, int]) -> bool:
-    """Whether no point needs another one of the same front or of a later one."""
+def _legal(
+    nest: Nest, found: Sequence[Site], steps: tuple[int, ...], levels: tuple[int, ...] = (0, 1)
+) -> bool:
+    """Whether no point needs another one of the same front or of a later one.
+
+    The points of a level differ first in that loop of the nest.
+    """
 
     def not_later(pair: Pair) -> None:
         gap: dict[str, int] = {}
@@ -115,7 +179,7 @@ def _legal(nest: Nest, found: Sequence[Site], steps: tuple[int, int]) -> bool:
         for y in found:
             if x.access.buffer != y.access.buffer or not (x.access.write or y.access.write):
                 continue
-            if any(nest.meet(x, y, level, not_later) for level in (0, 1)):
+            if any(nest.meet(x, y, level, not_later) for level in levels):
                 return False
     return True
 
@@ -204,11 +268,64 @@ def _launches(
     return [ir.For(f.name, f.lo, f.hi, 1, (*host, stage), loop.origin)]
 
 
+def _all_turns(
+    loop: ir.For, ranges: tuple[Range, Range, Range], steps: tuple[int, int, int],
+    body: tuple[ir.Stmt, ...], context: Context,
+) -> list[ir.Stmt]:  # fmt: skip
+    """A launch for each front: threads for the turns that it meets and for a line of each."""
+    turn, middle, inner = ranges
+    name = context.fresh("front")
+    ends = [(r.lo, r.hi - 1) if r.step > 0 else (r.hi + 1, r.lo) for r in ranges]
+    spans = [(s * lo, s * hi) if s > 0 else (s * hi, s * lo)
+             for s, (lo, hi) in zip(steps, ends, strict=True)]  # fmt: skip
+    lo, hi = (sum((span[k] for span in spans), Poly()) for k in (0, 1))
+    other, point = (inner, middle) if abs(steps[2]) == 1 else (middle, inner)
+    by = dict(zip((r.index for r in ranges), steps, strict=True))
+    index = {r.index: sym(r.index, True) for r in ranges}
+    slanted = sum((by[r.index] * index[r.index] for r in (turn, point)), Poly())
+    at = (sym(name) - slanted) * by[other.index]
+    text = (
+        f"points with the same {_shown([(by[r.index], r.index) for r in ranges], context)} do not "
+        "need each other: a launch for each front"
+    )
+    known = replace(loop.origin, comments=(), text=text)
+    # the turns that have a point on the front
+    most, least = (sym(name) - (spans[1][k] + spans[2][k]) for k in (0, 1))
+    c = abs(steps[0])
+    near, far = (least, most) if steps[0] > 0 else (-most, -least)
+    low, high = ends[0]
+    host: list[ir.Stmt] = []
+    bounds: list[Poly] = []
+    for word, bound in (
+        ("first", maximum(low, _divided_up(near, c))), ("stop", minimum(high, far // c) + 1)
+    ):  # fmt: skip
+        fresh = context.fresh(word)
+        host.append(ir.Let(fresh, ir.Value(bound, WEAK_INT), known))
+        bounds.append(Poly.atom(Integer(fresh)))
+    here = ir.Let(other.index, ir.Value(at, WEAK_INT), ir.Origin(loop.origin.span))
+    first, last = ends[ranges.index(other)]
+    place = ir.Value(index[other.index], INT64)
+    inside = ir.Op("and", (
+        ir.Op("ge", (place, ir.Value(first, INT64)), BOOL),
+        ir.Op("lt", (place, ir.Value(last + 1, INT64)), BOOL),
+    ), BOOL)  # fmt: skip
+    across = ends[ranges.index(point)]
+    axes = (
+        ir.Axis(turn.index, bounds[1], bounds[0]),
+        ir.Axis(point.index, across[1] + 1, across[0]),
+    )
+    stage = ir.Stage(axes, (here, ir.If(inside, body, (), loop.origin)), loop.origin)
+    return [ir.For(name, lo, hi + 1, 1, (*host, stage), loop.origin)]
+
+
 def _sum(f: _Fronts, context: Context) -> str:
     """`j + i` in the user's names, as the comment shows it."""
     a = f.other_at.coefficient(f.point) or 0
     b = f.other_at.coefficient(f.name) or 1
-    parts = [(b, f.other), (-a * b, f.point)]
+    return _shown([(b, f.other), (-a * b, f.point)], context)
+
+
+def _shown(parts: Sequence[tuple[int, str]], context: Context) -> str:
     terms = sorted(((c, n) for c, n in parts if c), key=lambda t: t[0] < 0)
     text = ""
     for c, name in terms:

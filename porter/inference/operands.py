@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from porter.inference.evidence import ARRAYS, Usage
+from porter.inference.evidence import ARRAYS, Usage, is_step
 from porter.inference.ranks import Ranks
 from porter.syntax.dataflow import Expressions
 from porter.syntax.forms import called, is_math
@@ -47,7 +47,9 @@ class Operands:
         match value:
             case cst.Name():
                 use = self.use(value)
-                if use is not None and use.default is None:
+                if use is not None and is_step(value):
+                    use.numbers.is_scalar = True
+                elif use is not None and use.default is None:
                     use.arrays.seen = True
                     use.ndim = max(use.ndim, ndim)
             case cst.BinaryOperation(left=left, right=right, operator=operator):

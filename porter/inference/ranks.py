@@ -19,6 +19,7 @@ class Ranks:
         self.uses = uses
         self.locals = given
         self.counters = counters
+        self.elements: dict[str, str] = {}  # the variable of `for v in x`: the array x
         self.depth = 0
         self.busy: set[str] = set()
 
@@ -138,6 +139,8 @@ class Ranks:
                 use = self.uses[name]
                 if self._is_loose(e) or use.arrays.seen:
                     use.array(ndim)
+            case cst.Name(value=name) if name in self.elements:
+                self.uses[self.elements[name]].array(ndim + 1)
             case cst.Name(value=name):
                 given = self.locals.get(name, [])
                 if len(given) == 1 or (given and self.of(given[0]) > 0):
@@ -206,6 +209,12 @@ class Ranks:
             self.demand(left if ranks[0] > ranks[1] else right, ndim)
             return
         loose = [self._may_be_array(left), self._may_be_array(right)]
+        parts = [isinstance(s, cst.Name) and s.value in self.elements for s in (left, right)]
+        if all(loose) and ranks[0] == 0 and parts.count(True) == 1:
+            # `xy - q` of each q in a table: a table beside a row of it
+            self.demand(right if parts[0] else left, ndim)
+            self.demand(left if parts[0] else right, ndim - 1)
+            return
         for side, may in zip((left, right), loose, strict=True):
             if may and (ranks[0] > 0 or loose.count(True) == 1):
                 self.demand(side, ndim)

@@ -33,6 +33,7 @@ class Roles(Operands):
         self.looked_at: set[tuple[str, str]] = set()
         self.sliced: dict[str, str] = {}
         self.elements: dict[str, str] = {}  # the variable of `for v in x`: the array x
+        self.ranks.elements = self.elements
 
     def _pairs(self, node: cst.Subscript) -> None:
         """`p[np.arange(n), t]`: the positions t are as many as the rows."""
@@ -162,6 +163,9 @@ class Roles(Operands):
             case cst.BinaryOperation(left=left, right=right):
                 self._rows(left)
                 self._rows(right)
+            case cst.Comparison(left=left, comparisons=[one]):
+                self._rows(left)
+                self._rows(one.comparator)
             case cst.Subscript(value=array, slice=[cst.SubscriptElement(slice=cst.Index())]):
                 use = self.use(array)
                 if use is not None and not self._selecting(value):

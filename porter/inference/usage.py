@@ -208,7 +208,9 @@ class _Visitor(Roles):
             self._bits(node.target)
             self._bits(node.value)
         use = self.use(node.target)
-        if use is not None and use.default is None:
+        if use is not None and _is_step_of(node.target, node.value):
+            use.numbers.is_number = True  # `t += dt`
+        elif use is not None and use.default is None:
             use.arrays.seen = True
         self.ranks.demand(node.target, self.ranks.of(node.value))
 
@@ -247,6 +249,9 @@ class _Visitor(Roles):
         owner = self.use(node.value)
         if owner is not None and isinstance(target, cst.Tuple):
             owner.axes()
+        if isinstance(node.value, cst.Call) and called(node.value.func) == "gradient":
+            if isinstance(target, cst.Tuple) and node.value.args:  # one result for each axis
+                self.ranks.demand(node.value.args[0].value, len(target.elements))
         if isinstance(target, cst.Name) and isinstance(node.value, cst.Name):
             if node.value.value in self.uses and target.value not in self.uses:
                 self.derived[target.value] = node.value.value
@@ -301,6 +306,8 @@ class _Visitor(Roles):
             self._scalar(value)
         elif name == "range":
             self._integer(value)
+        elif name == "gradient" and position and not keyword:
+            self._scalar(value)  # how far points are apart
         elif reshaped:
             self._sizes(value)
         else:
@@ -415,6 +422,13 @@ def _counts_bins(name: str, position: int, keyword: str, value: cst.BaseExpressi
     bins = keyword == "bins" or (not keyword and position == 1)
     named = isinstance(value, cst.Name) and EDGES.search(value.value)
     return name in ("histogram", "histogram_bin_edges") and bins and not named
+
+
+def _is_step_of(target: cst.BaseExpression, value: cst.BaseExpression) -> bool:
+    """Whether a name is that of the steps of another one: `dt` of `t`."""
+    if not (isinstance(target, cst.Name) and isinstance(value, cst.Name)):
+        return False
+    return is_step(value) and value.value == f"d{target.value}"
 
 
 def _reduces(name: str) -> bool:

@@ -7,6 +7,19 @@ from porter.inference.signature import candidates, parse_signature
 from porter.source.module import SourceModule
 
 GUESSES = {
+    "def f(p, v, q):\n o = np.empty(len(q))\n for i, x in enumerate(q):\n"
+    "  d = ((p - x) ** 2).sum(axis=1)\n  o[i] = (v[:] / d).sum()\n return o":
+        "float64[:, :], float64[:], float64[:, :]",
+    "def f(h, cell):\n gy, gx = np.gradient(h, cell)\n return np.hypot(gx, gy)":
+        "float64[:, :], float64",
+    "def f(s):\n d = np.zeros((9, 9))\n for i in range(9):\n  d[i, 0] = np.sum(s[i] != s[0])\n"
+    " return d": "float64[:, :]",
+    "def f(y, t, dt, n):\n for _ in range(n):\n  k = -y + np.sin(t + dt / 2)\n  y = y + dt * k\n"
+    "  t += dt\n return y": "float64[:], float64, float64, int64",
+    "def f(x, bins):\n return np.histogram(x, bins=bins)[0]": "float64[:], int64",
+    "def f(x, n):\n return np.histogram(x, n)": "float64[:], int64",
+    "def f(x, edges):\n return np.histogram(x, edges)": "float64[:], float64[:]",
+    "def f(x, bins):\n return np.histogram(x, bins)[0] / np.diff(bins)": "float64[:], float64[:]",
     "def f(y, p, m):\n for a, b in zip(y, p):\n  m[a, b] += 1": "int64[:], int64[:], float64[:, :]",
     "def f(x):\n for i, v in enumerate(x):\n  t[v] = i": "int64[:]",
     "def f(g, v, k):\n return np.bincount(g, weights=v, minlength=k)":

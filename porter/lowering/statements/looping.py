@@ -18,6 +18,7 @@ from porter.lowering.evaluation import Body, Frame, is_expr
 from porter.lowering.expressions.iterations import iterate, trips
 from porter.lowering.host.statements import check_kept
 from porter.lowering.state.builder import Builder
+from porter.lowering.state.facts import extents, never_negative
 from porter.lowering.state.scope import Loop
 from porter.lowering.statements.control import (
     branch_on,
@@ -32,9 +33,9 @@ from porter.lowering.statements.statics import after_loop, before_loop, grow
 from porter.lowering.statements.untouched import counted, literal_starts, note
 from porter.resolve.values import Array, Grid, Iteration, Range, Value
 from porter.sizes.polynomial import Data, Poly, sym
-from porter.source.walk import children
+from porter.source.walk import children, walk
 from porter.syntax.liveness import bound, exposed
-from porter.syntax.names import assigned_names, contains, target_names
+from porter.syntax.names import assigned_names, contains, target_names, used_names
 
 #: loops over slices with at most this many trips are unrolled
 MAX_UNROLLED = 9
@@ -109,6 +110,7 @@ def _loop(body: Body, node: cst.For, loop: Iteration, frame: Frame) -> None:
     frame.arrays = carry(body, names, statements)
     settled = before_loop(body, names)
     variables = set(names) | reassigned | ({target} if kept else set())
+    _from_zero_on(body, node, r)
 
     def run(index: Poly, collected: list[ir.Stmt]) -> None:
         _bind_target(body, node.target, loop.item(index), variables)
@@ -171,6 +173,31 @@ def _refuse_tests_of_elements(b: Builder, block: Sequence[ir.Stmt], index: str) 
                 b.place.origin = s.origin
                 raise b.refuse("PRT903", f"sizes that depend on `{index}` may differ",
                                "write both slices with the same bounds")  # fmt: skip
+
+
+def _from_zero_on(body: Body, node: cst.For, r: Range) -> None:
+    """The host tests that positions do not begin below 0, where an argument says where they begin.
+
+    From `range(period, n)` a negative period would count from the end, and some iterations would
+    mean one element.
+    """
+    b = body.b
+    first = b.sizes.resolve(r.start if r.step > 0 else r.stop + 1)
+    span = r.stop - r.start if r.step > 0 else r.start - r.stop
+    if not first.names() or not first.names() <= b.strides.integers or b.scope.in_while:
+        return
+    if isinstance(node.target, cst.Name) and _is_position(node, node.target.value):
+        if not never_negative(b.sizes, first):
+            message = f"range begins at {first}, which is below 0: call the original"
+            when = (b.sizes.resolve(span), *extents(b.sizes))
+            b.sizes.check(ir.Check("index", Poly(), first, message, when=when))
+
+
+def _is_position(node: cst.For, name: str) -> bool:
+    """Whether the body has the variable of a loop in a subscript that takes one element."""
+    found = (n for n in walk(node.body) if isinstance(n, cst.SubscriptElement))
+    taken = (n.slice.value for n in found if isinstance(n.slice, cst.Index))
+    return any(name in used_names(value) for value in taken)
 
 
 def _over_grid(body: Body, node: cst.For, grid: Grid, outer: tuple[Poly, ...]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from typing import Any
 
@@ -186,18 +187,19 @@ def _from_zero_on(body: Body, node: cst.For, r: Range) -> None:
     span = r.stop - r.start if r.step > 0 else r.start - r.stop
     if not first.names() or not first.names() <= b.strides.integers or b.scope.in_while:
         return
-    if isinstance(node.target, cst.Name) and _is_position(node, node.target.value):
+    if isinstance(node.target, cst.Name) and _is_position(node, node.target.value, first.names()):
         if not never_negative(b.sizes, first):
             message = f"range begins at {first}, which is below 0: call the original"
             when = (b.sizes.resolve(span), *extents(b.sizes))
             b.sizes.check(ir.Check("index", Poly(), first, message, when=when))
 
 
-def _is_position(node: cst.For, name: str) -> bool:
-    """Whether the body has the variable of a loop in a subscript that takes one element."""
+def _is_position(node: cst.For, name: str, ends: AbstractSet[str]) -> bool:
+    """Whether the body has the variable of a loop in a subscript that takes one element, and does
+    not count it from where the loop begins."""
     found = (n for n in walk(node.body) if isinstance(n, cst.SubscriptElement))
     taken = (n.slice.value for n in found if isinstance(n.slice, cst.Index))
-    return any(name in used_names(value) for value in taken)
+    return any(name in used_names(v) and not used_names(v) & ends for v in taken)
 
 
 def _over_grid(body: Body, node: cst.For, grid: Grid, outer: tuple[Poly, ...]) -> None:

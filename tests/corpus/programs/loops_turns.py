@@ -1,7 +1,5 @@
 """Turns of sweeps in place: each sweep keeps its order, and later ones begin while it is under way."""
 
-import numpy as np
-
 
 def gauss_seidel(u, f, h, turns):
     n, m = u.shape

@@ -214,3 +214,41 @@ def sums_of_own_results(x):
         acc += out[i]
         out[i + 1] = acc + x[i]
     return out
+
+
+def relative_strength(close, period):
+    """Two averages that begin with means, and a range that begins at an argument."""
+    change = np.diff(close)
+    gain = np.where(change > 0, change, 0.0)
+    loss = np.where(change < 0, -change, 0.0)
+    up, down = gain[:period].mean(), loss[:period].mean()
+    found = np.full(len(close), np.nan)
+    for i in range(period, len(change)):
+        up = (up * (period - 1) + gain[i]) / period
+        down = (down * (period - 1) + loss[i]) / period
+        ratio = up / down if down > 0 else np.inf
+        found[i + 1] = 100 - 100 / (1 + ratio)
+    return found
+
+
+def sums_from(x, first):
+    out = np.zeros(len(x))
+    total = 0.0
+    for i in range(first, len(x)):
+        total += x[i]
+        out[i] = total
+    return out
+
+
+def differences_from(x, lag):
+    out = np.zeros_like(x)
+    for i in range(lag, x.shape[0]):
+        out[i] = x[i] - x[i - lag]
+    return out
+
+
+def downwards_to(x, last):
+    out = np.zeros_like(x)
+    for i in range(x.shape[0] - 1, last, -1):
+        out[i] = x[i] * i
+    return out

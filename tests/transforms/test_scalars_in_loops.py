@@ -41,7 +41,7 @@ PROGRAMS = {
         rho = new
     return x + rho - 2.0 * new
 """),
-    "read before it is computed again": (3, 1, """
+    "read before it is computed again": (2, 0, """
     rho = np.sum(x)
     new = rho + 1.0
     for _ in range(n):

@@ -1,4 +1,4 @@
-"""Turns of sweeps in place: each sweep keeps its order, the next one begins while it is under way."""
+"""Turns of sweeps in place: each sweep keeps its order, and the next begins before it ends."""
 
 
 def gauss_seidel(u, f, h, turns):

@@ -11,12 +11,15 @@ from porter.source.module import SourceModule
 
 #: the loop and what is in it -> kernels, and whether the host tests where it begins
 LOOPS = {
-    "for i in range(p, n):\n        out[i] = x[i]": (2, True),
-    "for i in range(p - 1, n):\n        out[i] = x[i - p + 1]": (2, True),
-    "for i in range(n - 1, p, -1):\n        out[i] = x[i]": (2, True),
+    "for i in range(p, n):\n        out[i] = x[i]": (1, True),
+    "for i in range(p - 1, n):\n        out[i] = x[i - p + 1]": (1, True),
+    "for i in range(n - 1, p, -1):\n        out[i] = x[i]": (1, True),
     "for i in range(p, n):\n        out[i - p] = x[i - p]": (2, False),
     "for i in range(3, n):\n        out[i] = x[i]": (1, False),
-    "for i in range(p * p, n):\n        out[i] = x[i]": (2, True),
+    "for i in range(p, n):\n        out[i] = x[i - 1] + x[i - 3]": (1, True),
+    # meant to begin below 0
+    "for i in range(-p, p + 1):\n        out += x[i + n - 1]": (1, False),
+    "for i in range(p * p, n):\n        out[i] = x[i]": (1, True),
     "for i in range(n - p, n):\n        out[i] = x[i]": (3, False),
     # nothing counts from the end
     "for i in range(p, n):\n        out += x * i": (1, False),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from typing import Any
 
@@ -36,7 +35,7 @@ from porter.resolve.values import Array, Grid, Iteration, Range, Value
 from porter.sizes.polynomial import Data, Poly, sym
 from porter.source.walk import children, walk
 from porter.syntax.liveness import bound, exposed
-from porter.syntax.names import assigned_names, contains, target_names, used_names
+from porter.syntax.names import assigned_names, contains, target_names
 
 #: loops over slices with at most this many trips are unrolled
 MAX_UNROLLED = 9
@@ -140,10 +139,9 @@ def _emit(
     """The `For` statement around what `run` emits into a list for one value of its index."""
     b, origin = body.b, body.b.place.origin
     axis = _loop_axis(body, target or "k", r)
-    index = sym(axis.name, axis.lo.is_nonneg())
     body.flow.frames.append(frame)
     with b.out.block() as collected, _inside(body, axis):
-        run(index, collected)
+        run(sym(axis.name, never_negative(b.sizes, axis.lo)), collected)
         check_kept(body, collected, axis.name)
         _refuse_tests_of_elements(b, collected, axis.name)
         if not (collected and isinstance(collected[-1], ir.Jump)):
@@ -187,19 +185,32 @@ def _from_zero_on(body: Body, node: cst.For, r: Range) -> None:
     span = r.stop - r.start if r.step > 0 else r.start - r.stop
     if not first.names() or not first.names() <= b.strides.integers or b.scope.in_while:
         return
-    if isinstance(node.target, cst.Name) and _is_position(node, node.target.value, first.names()):
-        if not never_negative(b.sizes, first):
-            message = f"range begins at {first}, which is below 0: call the original"
-            when = (b.sizes.resolve(span), *extents(b.sizes))
-            b.sizes.check(ir.Check("index", Poly(), first, message, when=when))
+    if any(monomial and c < 0 for monomial, c in first.terms):
+        return  # `range(-radius, radius + 1)` is meant to begin below
+    steps = _offsets(node) if isinstance(node.target, cst.Name) else []
+    least = first + min([*steps, 0])
+    if steps and not never_negative(b.sizes, least):
+        message = f"a position begins at {least}, which is below 0: call the original"
+        when = (b.sizes.resolve(span), *extents(b.sizes))
+        b.sizes.check(ir.Check("index", Poly(), least, message, when=when))
 
 
-def _is_position(node: cst.For, name: str, ends: AbstractSet[str]) -> bool:
-    """Whether the body has the variable of a loop in a subscript that takes one element, and does
-    not count it from where the loop begins."""
-    found = (n for n in walk(node.body) if isinstance(n, cst.SubscriptElement))
-    taken = (n.slice.value for n in found if isinstance(n.slice, cst.Index))
-    return any(name in used_names(v) and not used_names(v) & ends for v in taken)
+def _offsets(node: cst.For) -> list[int]:
+    """What the body adds to the variable of a loop where it is the position of one element."""
+    assert isinstance(node.target, cst.Name)
+    name, found = node.target.value, list[int]()
+    for e in (n for n in walk(node.body) if isinstance(n, cst.SubscriptElement)):
+        match e.slice:
+            case cst.Index(value=cst.Name(value=own)) if own == name:
+                found.append(0)
+            case cst.Index(
+                value=cst.BinaryOperation(
+                    left=cst.Name(value=own), operator=operator, right=cst.Integer() as step
+                )
+            ) if own == name and isinstance(operator, (cst.Add, cst.Subtract)):
+                size = int(step.evaluated_value)
+                found.append(size if isinstance(operator, cst.Add) else -size)
+    return found
 
 
 def _over_grid(body: Body, node: cst.For, grid: Grid, outer: tuple[Poly, ...]) -> None:

@@ -189,7 +189,7 @@ def recurrence_in_array(loop: ir.For, after: set[str], context: Context) -> list
     # the lowest subscript: none of them may count from the end
     lowest = loop.lo - 1 if loop.step == 1 else loop.hi + 1
     least = (p.replace({loop.index: lowest}) for p in s.index)
-    if any(x.index != s.index for x in reads) or not all(p.is_nonneg() for p in least):
+    if any(x.index != s.index for x in reads) or not all(_above(p, loop, context) for p in least):
         return None
     keep_apart(s, [found.factor, found.body], loop.step, context)
     axis, place = loop_axis(loop)
@@ -199,6 +199,14 @@ def recurrence_in_array(loop: ir.For, after: set[str], context: Context) -> list
     new, names = context.fresh_axes((axis,))
     index = tuple(p.replace(place).replace(names) for p in s.index)
     return [replace(s, axes=new, index=index, body=substitute(body, names))]
+
+
+def _above(p: Poly, loop: ir.For, context: Context) -> bool:
+    """Whether a subscript is not negative where the loop runs, by what the host tests then."""
+    extent = loop.hi - loop.lo if loop.step > 0 else loop.lo - loop.hi
+    made = (c for c in context.checks if c.kind == "index" and not c.conditions)
+    known = [c.right - c.left for c in made if {*c.when} <= {extent}]
+    return p.is_nonneg() or any((p - least).is_nonneg() for least in known)
 
 
 def _only_store(loop: ir.For, after: set[str]) -> ir.Write | None:

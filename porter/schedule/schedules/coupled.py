@@ -1,7 +1,7 @@
 """Linear recurrences of two values along a line, `y[i]` from `y[i - 1]` and `y[i - 2]`, by blocks.
 
 A step is a matrix of two rows and what is added.  The matrix and then another one are their
-product, so steps are composed as those of one value are (`recurrence.py`), and by the same launches.
+product, so steps are composed as those of one value are (`recurrence.py`), by the same launches.
 
 Matrices of filters lose digits: of the rows (2, -1) and (1, 0), which only add up, the powers grow,
 and the values are small differences of large products.  So the first value is taken as what it is
@@ -44,7 +44,9 @@ class CoupledLine(RecurrenceLine):
 
     def matches(self, s: ir.Write | ir.Stage, buffers: Mapping[str, ir.Buffer]) -> bool:
         """A store of such a recurrence."""
-        return isinstance(s, ir.Write) and any(isinstance(r, ir.Coupled) for r in reductions(s.body))
+        return isinstance(s, ir.Write) and any(
+            isinstance(r, ir.Coupled) for r in reductions(s.body)
+        )
 
     def barriers(self, kernel: Kernel) -> int:
         """The scan of a tile in each launch and that of the parts, and what the threads find."""
@@ -98,13 +100,18 @@ def _names(w: KernelWriter, name: str, r: ir.Coupled) -> dict[str, object]:
     """The names of one kernel, and the step that changes nothing."""
     words = ("steps", "whole", "so_far", "state", "before", "other_before", "tile", "stop",
              "alone")  # fmt: skip
-    real = r.dtype.kind == "f"
-    w.helper("composed", "step_at", "applied", "scan_coupled" if real else "scan_whole_coupled")
-    w.helper(*(["bounded", "leaned", "runs_in_order"] if real else []))
+    scan = "scan_coupled" if r.dtype.kind == "f" else "scan_whole_coupled"
+    w.helper("composed", "step_at", "applied", scan)
+    w.helper(*(["bounded", "leaned", "runs_in_order"] if r.dtype.kind == "f" else []))
     one, none, nothing = (w.expr(e) for e in (number(1, r), number(0, r), zero(r)))
-    return {**{word: w.fresh(word) for word in words}, "name": name, "other": w.variable("other"),
-            "type": w.shared_type(r.dtype), "scan": "scan_coupled" if real else "scan_whole_coupled",
-            "nothing": f"({one}, {none}, {none}, {one}, {nothing}, {nothing})"}  # fmt: skip
+    return {
+        **{word: w.fresh(word) for word in words},
+        "name": name,
+        "other": w.variable("other"),
+        "type": w.shared_type(r.dtype),
+        "scan": scan,
+        "nothing": f"({one}, {none}, {none}, {one}, {nothing}, {nothing})",
+    }
 
 
 def _lean(w: KernelWriter, names: dict[str, object], kernel: Kernel, r: ir.Coupled) -> str:

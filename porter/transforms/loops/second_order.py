@@ -7,14 +7,15 @@ a product is infinite, or no number, the schedule runs the steps of the source i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from porter import ir
 from porter.analyses.scans import neutral
 from porter.dtypes.dtype import DType
+from porter.ir.rebuild import variables_as
 from porter.ir.scalars import cast, number
-from porter.ir.walk import walk
+from porter.ir.walk import rewrite, statements, walk
 
 
 def has_kernels(dtype: DType) -> bool:
@@ -61,6 +62,17 @@ class Pair:
         """All that these consist of."""
         return (x for e in self.parts for x in walk(e))
 
+    @property
+    def turned(self) -> Pair:
+        """The same with the second value in place of the first one."""
+        one, other = (Row(r.weights[::-1], r.body) for r in self.rows)
+        return Pair((other, one), self.steps[::-1])
+
+    @property
+    def is_coupled(self) -> bool:
+        """Whether one of the values takes in the other one."""
+        return any(r.weights[1 - k] is not None for k, r in enumerate(self.rows))
+
 
 def row(step: ir.Expr, olds: Sequence[ir.Expr]) -> Row | None:
     """The step of a value as a row; None if it is not linear in the old ones, or has none."""
@@ -72,6 +84,28 @@ def row(step: ir.Expr, olds: Sequence[ir.Expr]) -> Row | None:
     if any(isinstance(x, ir.Reduce) for x in every):
         return None
     return Row(tuple(weights), _nothing(step.dtype) if body is None else body)
+
+
+def states(body: Sequence[ir.Stmt], carried: Set[str]) -> tuple[list[ir.Let], Pair] | None:
+    """The steps of two variables that the statements of an iteration carry to the next one.
+
+    What they stand for at its end is a step of both at its beginning; None if one is not linear in
+    these, or if they do not weigh each other.
+    """
+    lets = [s for s in body if isinstance(s, ir.Let)]
+    last = [s for s in lets if s.name in carried]
+    every = [s for s in statements(body) if isinstance(s, ir.Let)]
+    if len(carried) != 2 or len(last) != 2 or len(every) != len(lets):
+        return None
+    known: dict[str, ir.Expr] = {}
+    for s in lets:
+        known[s.name] = rewrite(s.value, variables_as(known))
+    olds = [ir.Local(s.name, s.value.dtype) for s in last]
+    first, second = (row(known[s.name], olds) for s in last)
+    if first is None or second is None or olds[0].dtype != olds[1].dtype:
+        return None
+    pair = Pair((first, second), (known[last[0].name], known[last[1].name]))
+    return (last, pair) if pair.is_coupled else None
 
 
 def _nothing(dtype: DType) -> ir.Expr:

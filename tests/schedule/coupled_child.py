@@ -1,6 +1,6 @@
-"""Linear recurrences of second order whose lines end at the borders of blocks, parts and tiles.
+"""Linear recurrences of two values whose lines end at the borders of blocks, parts and tiles.
 
-As `recurrences_child.py` has those of first order.  How far a result may be off follows from how
+As `recurrences_child.py` has those of one value.  How far a result may be off follows from how
 far it moves when the arguments move: poles near the unit circle, or near each other, magnify that.
 """
 
@@ -65,8 +65,48 @@ def f(p, q, b):
         y[i] = (b[i] - q[i] * y[i - 1] - y[i - 2]) / p[i]
     return y
 """
+FILTER = """
+def f(p, q, b):
+    s = t = START
+    out = np.zeros_like(b)
+    for i in range(b.size):
+        v = b[i] + s
+        s = p[i] * v - b[i] + t
+        t = q[i] * v
+        out[i] = v
+    return out
+"""
+TRENDS = """
+def f(p, q, b):
+    level, trend = START, b.dtype.type(1)
+    out = np.zeros_like(b)
+    for i in range(1, b.size):
+        new = p[0] * b[i] + (1 - p[0]) * (level + trend)
+        trend = q[0] * (new - level) + (1 - q[0]) * trend
+        level = new
+        out[i] = level - trend
+    return out
+"""
+CASCADE = """
+def f(p, q, b):
+    s = t = START
+    out = np.zeros_like(b)
+    for i in range(b.size):
+        s = p[i] * s + b[i]
+        t = q[i] * t - s
+        out[i] = t
+    return out
+"""
+LAST = """
+def f(p, q, b):
+    s = t = START
+    for i in range(b.size):
+        s, t = b[i] - (p[i] * s + t), s * q[i]
+    return s
+"""
 OF_FLOATS = (DIVIDED,)
-SHAPES = (IN_ARRAY, CONSTANT, BACKWARDS, IN_PLACE, EVERY_OTHER, PRODUCTS, *OF_FLOATS)
+SHAPES = (IN_ARRAY, CONSTANT, BACKWARDS, IN_PLACE, EVERY_OTHER, PRODUCTS, FILTER, TRENDS, CASCADE,
+          LAST, *OF_FLOATS)  # fmt: skip
 
 
 def poles(rng: np.random.Generator, kind: str, n: int) -> tuple[Array, Array]:
@@ -116,13 +156,13 @@ def bound(function: Callable[..., Any], p: Array, q: Array, b: Array, text: str)
     """How far results move, in wider numbers, per rounding of the arguments."""
     rng, wide = np.random.default_rng(0), np.longdouble
     given = [x.astype(wide) for x in (p, q, b)]
-    exact, little = function(*(x.copy() for x in given)), wide(2.0) ** -40
+    exact, little = np.asarray(function(*(x.copy() for x in given))), wide(2.0) ** -40
     found = np.abs(exact)
     for _ in range(3):
         moved = function(*(x * (1 + little * rng.choice([-1, 1], x.size)) for x in given))
         found = np.maximum(found, 8 * np.abs(moved - exact) / little)
     along = -1 if text == BACKWARDS else 1
-    return np.maximum.accumulate(found[::along])[::along]
+    return np.maximum.accumulate(found[::along])[::along] if found.shape else found
 
 
 def cases(count: int, seed: int) -> Iterator[tuple[Program, str, dict[str, int], list[Any]]]:
@@ -134,20 +174,17 @@ def cases(count: int, seed: int) -> Iterator[tuple[Program, str, dict[str, int],
             if dtype == "int64" and shape in OF_FLOATS:
                 continue
             parameters = tuple(Parameter(name, dtype, ("n",)) for name in "pqb")
+            text = shape.replace("START", "0" if dtype == "int64" else "0.0")
             for blocks, lengths in LENGTHS:
                 calls = []
                 for _ in range(count):
-                    n, view = int(rng.choice(lengths)), views[rng.integers(len(views))]
+                    n, view = int(rng.choice((0, *lengths))), views[rng.integers(len(views))]
                     size = n * (view.step or 1) if (view.step or 1) > 0 else n
                     p, q = weights(rng, str(rng.choice(KINDS)), size, dtype)
                     b = terms(rng, str(rng.choice(ADDED)), size, dtype)
                     calls.append([x[view] for x in (p, q, b)])
-                yield (
-                    Program("import numpy as np\n\n" + shape, parameters, ()),
-                    shape,
-                    blocks,
-                    calls,
-                )
+                program = Program("import numpy as np\n\n" + text, parameters, ())
+                yield program, text, blocks, calls
 
 
 def main() -> int:

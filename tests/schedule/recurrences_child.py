@@ -190,7 +190,7 @@ def wrong(made: Any, expected: Any, most: Any, n: int) -> str:
 
 def laid_out(x: Array) -> Array:
     """A copy in the same order of memory; of a view, one with the same steps."""
-    step = x.strides[0] // x.itemsize
+    step = x.strides[0] // x.itemsize or 1
     whole = np.zeros(x.size * abs(step), x.dtype)
     whole[::step][: x.size] = x
     return whole[::step][: x.size]

@@ -86,7 +86,7 @@ def row(step: ir.Expr, olds: Sequence[ir.Expr]) -> Row | None:
     return Row(tuple(weights), _nothing(step.dtype) if body is None else body)
 
 
-def states(body: Sequence[ir.Stmt], carried: Set[str]) -> tuple[list[ir.Let], Pair] | None:
+def states(body: tuple[ir.Stmt, ...], carried: Set[str]) -> tuple[list[ir.Let], Pair] | None:
     """The steps of two variables that the statements of an iteration carry to the next one.
 
     What they stand for at its end is a step of both at its beginning; None if one is not linear in

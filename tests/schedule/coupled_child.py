@@ -104,9 +104,17 @@ def f(p, q, b):
         s, t = b[i] - (p[i] * s + t), s * q[i]
     return s
 """
+# in order it stays 1 exactly, products of such steps have no digit of it
+BALANCED = """
+def f(p, q, b):
+    y = np.ones_like(b)
+    for i in range(2, b.size):
+        y[i] = 4 * y[i - 1] - 2 * y[i - 2] - 1
+    return y
+"""
 OF_FLOATS = (DIVIDED,)
-SHAPES = (IN_ARRAY, CONSTANT, BACKWARDS, IN_PLACE, EVERY_OTHER, PRODUCTS, FILTER, TRENDS, CASCADE,
-          LAST, *OF_FLOATS)  # fmt: skip
+SHAPES = (IN_ARRAY, CONSTANT, BACKWARDS, BALANCED, IN_PLACE, EVERY_OTHER, PRODUCTS, FILTER, TRENDS,
+          CASCADE, LAST, *OF_FLOATS)  # fmt: skip
 
 
 def poles(rng: np.random.Generator, kind: str, n: int) -> tuple[Array, Array]:

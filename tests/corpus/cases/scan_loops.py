@@ -32,7 +32,7 @@ CASES: dict[str, Case] = {
     "biquad_of_states": Case(f"{V}, float64, float64, float64, float64", "n:special s s s s"),
     "double_smoothing": Case(f"{V}, float64, float64", "n s s", least=2),
     "accelerated": Case(f"{V}, float64", "n s"),
-    "sums_of_two": Case("int64[:]", "n"),
+    "fibonacci": Case("int64", "=n"),
     "two_unknowns_back": Case(f"{V}, {V}, {V}", "n n n:special"),
     "third_order": refused(f"{V}, float64", "PRT904", "n s"),
     "sums_of_own_results": refused(V, "PRT904", "n"),

@@ -248,12 +248,12 @@ def accelerated(force, dt):
     return x
 
 
-def sums_of_two(x):
-    """Integers wrap around."""
-    y = x.copy()
-    for i in range(2, len(x)):
-        y[i] += y[i - 1] + y[i - 2]
-    return y
+def fibonacci(n):
+    f = np.zeros(n + 2, dtype=np.int64)
+    f[1] = 1
+    for i in range(2, n):
+        f[i] = f[i - 1] + f[i - 2]
+    return f
 
 
 def two_unknowns_back(d, p, q):

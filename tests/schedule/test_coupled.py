@@ -7,6 +7,8 @@ import pytest
 
 from porter.convert.function import convert_function
 from porter.convert.passes import plan
+from porter.cost.amounts import total
+from porter.cost.work import work_of
 from porter.diagnostics import Refusal
 from porter.resolve.globals import Globals
 from porter.schedule.printer import plan_text
@@ -127,6 +129,14 @@ def test_the_header_says_what_is_rounded_otherwise_and_when_it_is_not() -> None:
     (note,) = convert_function(function, SIGNATURE).notes
     assert "line 7" in note and "rounded otherwise" in note and "beyond 16" in note
     assert convert_function(function, "int64[:], int64[:], int64, int64").notes == ()
+
+
+def test_the_compositions_of_a_step_are_counted() -> None:
+    """As many operations an element as the compiled kernels execute, within a factor of 2."""
+    made = plan(array_program(loop(IN_ARRAY[0]), SIGNATURE))
+    amounts = work_of(made).per_launch("ops64")
+    sizes = {"x.shape[0]": 1002, "y.shape[0]": 1002}
+    assert 557 / 2 < total(amounts, sizes) / 1000 < 557 * 2
 
 
 def test_numbers_without_kernels_of_their_own_are_refused() -> None:

@@ -7,9 +7,11 @@ Matrices of filters lose digits: of the rows (2, -1) and (1, 0), which only add 
 and the values are small differences of large products.  So the first value is taken as what it is
 beyond `lean` times the second one, with a `lean` by which the first matrix of the line has equal
 numbers on its diagonal.  Its powers are then no larger than what they stand for: for complex
-poles they turn, for real ones they are symmetric, up to a scale.  For other matrices of the line
-that is a good guess.  What tells is `bounded`: a product is used if its diagonal, and the root of
-what stands beside it, are no more than 16, and all is finite.
+poles they turn.  The digits of the first value are lost where it leans on a second one that is much
+larger.  So it leans no farther than a step mixes them (`suits`), which real poles far apart need
+not, and matrices of other elements that do not suit run in order.  What tells is `bounded`: a
+product is used if its diagonal, and the root of what stands beside it, are no more than 16, and all
+is finite.
 
 A tile with another product, or with a value that is infinite or no number, is run through in order
 by one thread, with the steps of the source.  The first block whose part leaves such a value goes on
@@ -69,22 +71,22 @@ class CoupledLine(RecurrenceLine):
         parts = {**_names(first, name, r), **own_part(first, kernel)}
         parts["lean"] = _lean(first, parts, kernel, r)
         parts["index"] = first.index(r.axes[0].name)
-        parts["step"] = _step(first, str(parts["whole"]), r.weights, str(parts["lean"]))
+        parts["step"] = _step(first, parts, r.weights)
         partial = [first.gives(f"{name}_{word}", r.dtype) for word in _NUMBERS]
 
         w = writers.writer(kernel)
         for given in partial:
             w.gets(ir.Buffer(given, (COUNT,), r.dtype))
         own = {**_names(w, name, r), **own_part(w, kernel), "part": w.fresh("part")}
-        own["lean"] = _lean(w, own, kernel, r)
         own["index"] = index = w.index(along(kernel).name)
         w.names["part_"] = str(own["part"])
         loads = [ir.Load(p, (sym("part_", True),), r.dtype) for p in partial]
-        own["before_it"] = _step(w, str(own["whole"]), loads, "")
+        own["before_it"] = _step(w, own, loads)
+        own["lean"] = _lean(w, own, kernel, r)
         with w.slot() as own["start_lines"]:
             own["start"], own["other_start"] = w.expr(r.start), w.expr(r.other_start)
         w.names[r.axes[0].name] = index
-        own["step"] = _step(w, str(own["whole"]), r.weights, str(own["lean"]))
+        own["step"] = _step(w, own, r.weights)
         olds = {r.old: ir.Local(name, r.dtype), r.other: ir.Local(str(own["other"]), r.dtype)}
         with w.inside(), w.slot() as own["in_order"]:
             steps = (w.expr(rewrite(e, variables_as(olds))) for e in (r.step, r.other_step))
@@ -102,7 +104,7 @@ def _names(w: KernelWriter, name: str, r: ir.Coupled) -> dict[str, object]:
              "alone")  # fmt: skip
     scan = "scan_coupled" if r.dtype.kind == "f" else "scan_whole_coupled"
     w.helper("composed", "step_at", "applied", scan)
-    w.helper(*(["bounded", "leaned", "runs_in_order"] if r.dtype.kind == "f" else []))
+    w.helper(*(["bounded", "leaning", "runs_in_order"] if r.dtype.kind == "f" else []))
     one, none, nothing = (w.expr(e) for e in (number(1, r), number(0, r), zero(r)))
     return {
         **{word: w.fresh(word) for word in words},
@@ -120,17 +122,17 @@ def _lean(w: KernelWriter, names: dict[str, object], kernel: Kernel, r: ir.Coupl
     first = {r.axes[0].name: along(kernel).lo}
     with w.slot() as names["lean_lines"]:
         if r.dtype.kind == "f":
-            w.helper("leaning")
-            parts = *(substitute(e, first) for e in (r.factor, r.back, r.keep)), number(0, r)
+            parts = *(substitute(e, first) for e in r.weights[:4]), number(0, r)
             w.emit(f"{name} = leaning({', '.join(map(w.expr, parts))})")
     w.forget()
     return name
 
 
-def _step(w: KernelWriter, name: str, parts: Sequence[ir.Expr], lean: str) -> Lines:
-    """The lines that compute the step of one element."""
+def _step(w: KernelWriter, names: Mapping[str, object], parts: Sequence[ir.Expr]) -> Lines:
+    """The lines that compute the step of one element; a part has its own as it is."""
+    leans = parts[0].dtype.kind == "f" and "lean" in names
     with w.inside(), w.slot() as lines:
         step = f"({', '.join(w.expr(e) for e in parts)})"
-        real = lean and parts[0].dtype.kind == "f"
-        w.emit(f"{name} = leaned({step}, {lean})" if real else f"{name} = {step}")
+        step = f"leaned({step}, {names['lean']}, {names['steps']})" if leans else step
+        w.emit(f"{names['whole']} = {step}")
     return lines

@@ -112,7 +112,18 @@ def f(p, q, b):
         y[i] = 4 * y[i - 1] - 2 * y[i - 2] - 1
     return y
 """
-OF_FLOATS = (DIVIDED,)
+# the first value is small beside the second one, and does not take it in
+BESIDE = """
+def f(p, q, b):
+    s, t = START, START + 1e9
+    out = np.zeros_like(b)
+    for i in range(b.size):
+        s = 0.5 * s + b[i]
+        t = 0.999 * t + 0.001 * s
+        out[i] = s if b[i] < 9 else t
+    return out
+"""
+OF_FLOATS = DIVIDED, BESIDE
 SHAPES = (IN_ARRAY, CONSTANT, BACKWARDS, BALANCED, IN_PLACE, EVERY_OTHER, PRODUCTS, FILTER, TRENDS,
           CASCADE, LAST, *OF_FLOATS)  # fmt: skip
 

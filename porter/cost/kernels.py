@@ -57,6 +57,9 @@ def kernel_work(kernel: Kernel, buffers: dict[str, ir.Buffer], around: Scope) ->
     )  # fmt: skip
 
 
+#: operations of an element of two values: in either launch its step is composed eight times with
+#: earlier ones, by 12 products, 8 sums and 6 more that tell whether the result is used
+_COMPOSED = 2 * 8 * 26
 #: operations of an element whose deviation is folded with the mean, beside those of its square
 _SPREAD = 8
 
@@ -133,6 +136,8 @@ class _Counter:
                 for part in operands(e).values():
                     self.expression(substitute(part, here), scope)
                     self.operations(1, dtype.name, scope)
+                if isinstance(e, ir.Coupled):
+                    self.operations(_COMPOSED, dtype.name, scope)
                 return
             case ir.Reduce(_, axes, body, dtype):
                 inner = scope.within(axes)

@@ -41,7 +41,7 @@ from porter.ir.nodes import (
     While,
     Write,
 )
-from porter.ir.recurrences import Recurrence
+from porter.ir.recurrences import Coupled, Recurrence
 
 __all__ = [
     "Alloc",
@@ -53,6 +53,7 @@ __all__ = [
     "Classes",
     "Const",
     "Construct",
+    "Coupled",
     "Def",
     "Draw",
     "Expr",

@@ -267,9 +267,9 @@ class _Checker:
                 if isinstance(e, ir.Scan):
                     self.rule(len(axes) == 1 and (axes[0].hi - 1).symbol is not None, "a scan")
                 inner = self.axes(axes, names)
-                self.variables |= {e.old} if isinstance(e, Recurrence) else set()
+                self.variables |= {*e.olds} if isinstance(e, Recurrence) else set()
                 for name, operand in operands(e).items():
-                    self.expr(operand, names if name == "start" else inner)
+                    self.expr(operand, names if name.endswith("start") else inner)
                     self.alike(operand, dtype, op)
 
     def op(self, e: ir.Op) -> None:

@@ -127,7 +127,7 @@ def indices(stmt: ir.Stmt) -> set[str]:
     """The indices that a statement binds, those of its reductions included."""
     found = {a.name for a in axes_of(stmt)} | ({stmt.index} if isinstance(stmt, ir.For) else set())
     folds = [e for e in nodes_of(stmt) if isinstance(e, ir.Reduce)]
-    found |= {e.old for e in folds if isinstance(e, Recurrence)}
+    found |= {n for e in folds if isinstance(e, Recurrence) for n in e.olds}
     return found.union(a.name for e in folds for a in e.axes)
 
 

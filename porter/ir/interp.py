@@ -22,7 +22,7 @@ from porter.ir import nodes as ir
 from porter.ir.check import IRError
 from porter.ir.nodes import Expr, Load, Program, Stmt, Write
 from porter.ir.ops import OPS
-from porter.ir.recurrences import Recurrence
+from porter.ir.recurrences import Coupled, Recurrence
 from porter.ir.walk import scalars_of
 from porter.sizes.polynomial import BORDERS, Atom, Data, Dim, Index, Poly, Symbol, unchecked
 
@@ -259,13 +259,17 @@ class Machine:
         return total
 
     def recurrence(self, e: Recurrence) -> Number:
-        """The steps in order."""
-        total = self.expr(e.start)
+        """The steps in order; two values that weigh each other take theirs at once."""
+        start, step = [e.start], [e.step]
+        if isinstance(e, Coupled):
+            start, step = [e.start, e.other_start], [e.step, e.other_step]
+        values = [self.expr(s) for s in start]
         for _ in self.domain(e.axes):
-            self.numbers[e.old] = total
-            total = self.checked(self.expr(e.step), e)
-        self.numbers.pop(e.old, None)
-        return total
+            self.numbers |= dict(zip(e.olds, values, strict=True))
+            values = [self.checked(self.expr(s), e) for s in step]
+        for name in e.olds:
+            self.numbers.pop(name, None)
+        return values[0]
 
     def block(self, body: Block) -> Ending:
         """Run statements up to one that ends the block."""

@@ -1,4 +1,4 @@
-"""Linear recurrences of first order: a running fold whose terms also weigh what came before."""
+"""Linear recurrences: a running fold whose terms also weigh what came before."""
 
 from __future__ import annotations
 
@@ -24,14 +24,58 @@ class Recurrence(Scan):
     old: str
     towards: bool = False
 
+    @property
+    def olds(self) -> tuple[str, ...]:
+        """The variables of its steps."""
+        return (self.old,)
+
     def __str__(self) -> str:
         (axis,) = self.axes
         step = f"{self.old} = {self.step}"
         return f"{self.op}[{axis}]({step}, from {self.start}):{self.dtype.name}"
 
 
+@hashed_once
+@dataclass(frozen=True, kw_only=True)
+class Coupled(Recurrence):
+    """Two values that weigh each other: `y, z = start, other_start`, then at once
+    `y, z = step, other_step`; its value is `y`.
+
+    But for rounding, the steps are `factor * y + across * z + body` and
+    `back * y + keep * z + other_body`; `other` is the variable for `z`.
+    """
+
+    across: Expr
+    back: Expr
+    keep: Expr
+    other_body: Expr
+    other_start: Expr
+    other_step: Expr
+    other: str
+
+    @property
+    def olds(self) -> tuple[str, ...]:
+        """The variables of its steps."""
+        return self.old, self.other
+
+    @property
+    def weights(self) -> tuple[Expr, Expr, Expr, Expr, Expr, Expr]:
+        """What a step multiplies with, row by row, and what it adds."""
+        return self.factor, self.across, self.back, self.keep, self.body, self.other_body
+
+    def __str__(self) -> str:
+        (axis,) = self.axes
+        step = f"{self.old}, {self.other} = {self.step}, {self.other_step}"
+        start = f"{self.start}, {self.other_start}"
+        return f"{self.op}[{axis}]({step}, from {start}):{self.dtype.name}"
+
+
 def operands(r: Reduce) -> dict[str, Expr]:
     """What a fold computes for each value of its axes, and what it starts from, by their fields."""
-    if isinstance(r, Recurrence):
-        return {"start": r.start, "factor": r.factor, "body": r.body, "step": r.step}
-    return {"body": r.body}
+    if not isinstance(r, Recurrence):
+        return {"body": r.body}
+    own = {"start": r.start, "factor": r.factor, "body": r.body, "step": r.step}
+    if not isinstance(r, Coupled):
+        return own
+    names = ("across", "back", "keep", "other_body", "other_start", "other_step")
+    return own | {name: getattr(r, name) for name in names}

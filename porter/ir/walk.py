@@ -185,7 +185,7 @@ def scalars_of(expr: ir.Expr) -> set[str]:
     found = free_names(expr).union(
         e.name for e in walk(expr) if isinstance(e, (ir.Scalar, ir.Local, ir.Object))
     )
-    return found - {e.old for e in walk(expr) if isinstance(e, Recurrence)}
+    return found - {n for e in walk(expr) if isinstance(e, Recurrence) for n in e.olds}
 
 
 def blocks(stmt: ir.Stmt) -> tuple[tuple[ir.Stmt, ...], ...]:

@@ -10,6 +10,7 @@ from porter.ir.context import Context
 from porter.schedule.base import Schedule
 from porter.schedule.schedules.block import OneBlock
 from porter.schedule.schedules.columns import Columns
+from porter.schedule.schedules.coupled import CoupledLine
 from porter.schedule.schedules.draws import Drawn
 from porter.schedule.schedules.elementwise import Elementwise
 from porter.schedule.schedules.private import Private
@@ -21,6 +22,7 @@ from porter.schedule.schedules.total import Total
 
 #: the last one matches every store
 SCHEDULES: list[Schedule] = [
+    CoupledLine(),
     RecurrenceLine(),
     ScanLine(),
     ScanLines(),

@@ -117,6 +117,9 @@ class KernelWriter(Protocol):
     def fresh(self, name: str) -> str:
         """A name that nothing else in the kernel has."""
 
+    def variable(self, name: str) -> str:
+        """Such a name, of a variable that the template sets and expressions read."""
+
     def poly(self, poly: Poly) -> str:
         """A size or subscript."""
 

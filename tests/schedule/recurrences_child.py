@@ -188,6 +188,14 @@ def wrong(made: Any, expected: Any, most: Any, n: int) -> str:
     return ""
 
 
+def laid_out(x: Array) -> Array:
+    """A copy in the same order of memory; of a view, one with the same steps."""
+    step = x.strides[0] // x.itemsize or 1
+    whole = np.zeros(x.size * abs(step), x.dtype)
+    whole[::step][: x.size] = x
+    return whole[::step][: x.size]
+
+
 def cases(count: int, seed: int) -> Iterator[tuple[Program, str, dict[str, int], list[Any]]]:
     """Each shape for each dtype and size of blocks, called so often."""
     rng = np.random.default_rng(seed)
@@ -207,7 +215,11 @@ def cases(count: int, seed: int) -> Iterator[tuple[Program, str, dict[str, int],
 
 
 def checked(
-    program: Program, text: str, blocks: Mapping[str, int], calls: list[Any]
+    program: Program,
+    text: str,
+    blocks: Mapping[str, int],
+    calls: list[Any],
+    bound: Callable[..., Any] = bound,
 ) -> Iterator[str]:
     """What is wrong with the calls of one program."""
     emulation = installed()
@@ -215,14 +227,14 @@ def checked(
     programs.forget()
     made = converted(program, siblings=False, blocks=blocks)
     emulation.watched = [made.__globals__]
-    for a, b in calls:
-        original = program.function()
-        expected, most = original(a.copy(), b.copy()), 0
-        if a.dtype.kind == "f":
-            most = bound(original, a, b, text)
-        found = wrong(made(a.copy(), b.copy()), expected, most, a.size)
+    for given in calls:
+        original, first = program.function(), given[0]
+        expected, most = original(*(x.copy() for x in given)), 0
+        if first.dtype.kind == "f":
+            most = bound(original, *given, text)
+        found = wrong(made(*map(laid_out, given)), expected, most, first.size)
         if found:
-            yield f"{text}{a.dtype} {a.size} {blocks}: {found}"
+            yield f"{text}{first.dtype} {first.size} {blocks}: {found}"
         if left := emulation.reason():
             yield f"{text}not on the emulator: {left}"
 

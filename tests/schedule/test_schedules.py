@@ -40,6 +40,11 @@ FUNCTIONS = {
         "def f(x, a):\n    for i in range(1, x.shape[0]):\n        x[i] += a * x[i - 1]\n",
         "float64[:], float64",
     ),
+    "coupled": (
+        "def f(x, a):\n    for i in range(2, x.shape[0]):\n"
+        "        x[i] += a * x[i - 1] - x[i - 2]\n",
+        "float64[:], float64",
+    ),
     "private": ("def f(x):\n    return np.histogram(x)[0]\n", "float64[:]"),
     "draws": ("def f(x):\n    return x + np.random.rand(x.shape[0])\n", "float64[:]"),
     "block": (

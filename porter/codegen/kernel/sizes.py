@@ -67,6 +67,12 @@ class SizeWriter:
         """A name that nothing else in the kernel has."""
         return self.naming.taken.fresh(name)
 
+    def variable(self, name: str) -> str:
+        """Such a name, of a variable that the template sets and expressions read."""
+        made = self.fresh(name)
+        self.naming.own.add(made)
+        return made
+
     def index(self, name: str) -> str:
         """The kernel's name of an index: i, j, k, ... or the user's."""
         return self.naming.index(name)

@@ -29,7 +29,8 @@ class LoopCarriedDependence(ConverterRule):
     on a CPU, but the data stays on the device.
 
     Running sums, products and extremes are no such loops, nor are linear recurrences along one axis
-    (`out[i] = a[i] * out[i - 1] + b[i]`, in an array or a variable): they become scans.
+    (`out[i] = a[i] * out[i - 1] + b[i]`, in an array or a variable, and with `out[i - 2]` too):
+    they become scans.
 
     ## Fix safety
 

@@ -57,14 +57,18 @@ class RecurrenceLine(ScanLine):
         line = kernel.folds[0].origin.span.line
         return (
             f"the recurrence at line {line} is computed in parts, so rounded otherwise; "
-            "from a factor beyond 1 on, one block computes it in order"
+            f"{self.when_in_order()} computes it in order"
         )
+
+    def when_in_order(self) -> str:
+        """What is not composed, and is one block's."""
+        return "from a factor beyond 1 on, one block"
 
     def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:
         """The steps of a part as one; those of the parts before it, and its own tiles."""
         (fold,), (name, r) = kernel.folds, kernel.reductions[0]
         assert isinstance(r, ir.Recurrence)
-        nothing = replace(r, start=_zero(r), step=_zero(r))
+        nothing = replace(r, start=zero(r), step=zero(r))
         only = replace(
             fold, reductions=((name, nothing),), value=ir.Local(name, r.dtype), store=None
         )
@@ -103,16 +107,18 @@ def _pairs(w: KernelWriter, name: str, r: ir.Recurrence) -> dict[str, object]:
     kind = "towards" if r.towards else "linear" if r.dtype.kind == "f" else "whole_linear"
     w.helper(f"scan_{kind}", *(["chained"] if r.dtype.kind == "f" else []))
     w.helper(*(["finite"] if r.towards else []))
-    return {**{word: w.fresh(word) for word in words}, "name": name, "zero": w.expr(_zero(r)),
-            "one": w.expr(_number(1, r)), "scan": f"scan_{kind}", "type": w.shared_type(r.dtype),
+    return {**{word: w.fresh(word) for word in words}, "name": name, "zero": w.expr(zero(r)),
+            "one": w.expr(number(1, r)), "scan": f"scan_{kind}", "type": w.shared_type(r.dtype),
             "tiny": _tiny(w, r)}  # fmt: skip
 
 
-def _number(value: int, r: ir.Recurrence) -> ir.Expr:
+def number(value: int, r: ir.Recurrence) -> ir.Expr:
+    """A number of its dtype."""
     return ir.Const(float(value) if r.dtype.kind == "f" else value, r.dtype)
 
 
-def _zero(r: ir.Recurrence) -> ir.Expr:
+def zero(r: ir.Recurrence) -> ir.Expr:
+    """What adds nothing, not even a sign."""
     return ir.Const(neutral("sum", r.dtype), r.dtype)
 
 

@@ -1,18 +1,19 @@
 """`y[i] = a[i] * y[i - 1] + b[i]`: loops of one store that continue from the element before.
 
-Only linear steps of first order qualify, with the old value in one product of its own, such a sum
-divided by something, or a step towards something, `y + a * (x - y)`: two of them, one after the
-other, are again one.  That the
-latter is no number where `y` is infinite, and `(1 - a) * y + a * x` is, the schedule knows.
+Only linear steps qualify.  In those of first order the old value stands in one product of its own,
+such a sum divided by something, or a step towards something, `y + a * (x - y)`: two of them, one
+after the other, are again one.  That the latter is no number where `y` is infinite, and
+`(1 - a) * y + a * x` is, the schedule knows.  Those of second order, with `y[i - 2]`, are in
+`second_order.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from porter import ir
-from porter.dtypes.dtype import BOOL
+from porter.dtypes.dtype import BOOL, DType
 from porter.ir.aliasing import Aliases
 from porter.ir.axes import loop_axis
 from porter.ir.context import Context
@@ -21,6 +22,7 @@ from porter.ir.scalars import cast, number
 from porter.ir.walk import rewrite, scalars_of, statements, substitute, walk
 from porter.sizes.polynomial import Data, Poly, sym
 from porter.transforms.arrays.rounded_products import exact
+from porter.transforms.loops.second_order import Pair, Row, has_kernels, negative, row, total
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,11 @@ class Step:
     factor: ir.Expr
     body: ir.Expr
     towards: bool = False
+
+    @property
+    def parts(self) -> tuple[ir.Expr, ...]:
+        """What is multiplied with, and what is added."""
+        return self.factor, self.body
 
     @property
     def nodes(self) -> tuple[ir.Expr, ...]:
@@ -43,14 +50,13 @@ def linear(step: ir.Expr, old: ir.Expr) -> Step | None:
     Numbers are integers of 64 bits, or floats of 32 or 64: of floats the factors are compared with
     one, and narrower numbers are computed with in wider ones.
     """
-    dtype = step.dtype
-    if dtype.weak or dtype.kind not in "if" or dtype.itemsize < (8 if dtype.kind == "i" else 4):
+    if not has_kernels(step.dtype):
         return None
     factor, body = _split(step, old) or (None, None)
     if factor is not None and body is not None:
         found: Step | None = Step(factor, body)
     else:
-        found = (_towards(step, old) or _quotient(step, old)) if dtype.kind == "f" else None
+        found = (_towards(step, old) or _quotient(step, old)) if step.dtype.kind == "f" else None
     if found is None or any(isinstance(x, ir.Reduce) for x in found.nodes):
         return None
     return found
@@ -72,13 +78,13 @@ def _split(e: ir.Expr, old: ir.Expr) -> _Parts | None:
             return None if any(x == old for x in walk(other)) else (other, None)
         case ir.Op("neg", (arg,)):
             inner = _split(arg, old)
-            return None if inner is None else (_negative(inner[0]), _negative(inner[1]))
+            return None if inner is None else (_opposite(inner[0]), _opposite(inner[1]))
         case ir.Op("add" | "sub", (left, right)):
             first, second = _split(left, old), _split(right, old)
             if first is None or second is None or (first[0] and second[0]):
                 return None
-            factor = _negative(second[0]) if e.op == "sub" else second[0]
-            return first[0] or factor, _sum(e, first[1], second[1])
+            factor = _opposite(second[0]) if e.op == "sub" else second[0]
+            return first[0] or factor, total(e, first[1], second[1])
     return None
 
 
@@ -97,7 +103,7 @@ def _towards(e: ir.Expr, old: ir.Expr) -> Step | None:
         return None
     factor, body = parts
     if isinstance(e, ir.Op) and e.op == "add":
-        factor, body = _negative(factor), _negative(body)
+        factor, body = _opposite(factor), _opposite(body)
     away = cast(number(1), e.dtype)
     if factor != away or body is None:
         return None
@@ -105,7 +111,7 @@ def _towards(e: ir.Expr, old: ir.Expr) -> Step | None:
     left = ir.Op("sub", (away, rate), e.dtype)
     # away from something it grows, also where this is too little to be seen in the factor
     kept = ir.Select(is_towards, left, cast(number(2), e.dtype), e.dtype)
-    return Step(kept, ir.Op("mul", (rate, _minus(body)), e.dtype), True)
+    return Step(kept, ir.Op("mul", (rate, negative(body)), e.dtype), True)
 
 
 def _quotient(e: ir.Expr, old: ir.Expr) -> Step | None:
@@ -138,30 +144,15 @@ def _scaled(e: ir.Expr, old: ir.Expr) -> tuple[ir.Expr | None, ir.Expr]:
     return None, e
 
 
-def _minus(e: ir.Expr) -> ir.Expr:
-    made = _negative(e)
-    assert made is not None
-    return made
-
-
-def _negative(e: ir.Expr | None) -> ir.Expr | None:
-    if isinstance(e, ir.Op) and e.op == "neg":
-        return e.args[0]
-    return None if e is None else ir.Op("neg", (e,), e.dtype)
-
-
-def _sum(e: ir.Op, left: ir.Expr | None, right: ir.Expr | None) -> ir.Expr | None:
-    """The sum, or difference, of what is left of its terms."""
-    if left is None or right is None:
-        return _negative(right) if left is None and e.op == "sub" else left or right
-    return ir.Op(e.op, (left, right), e.dtype)
+def _opposite(e: ir.Expr | None) -> ir.Expr | None:
+    return None if e is None else negative(e)
 
 
 # -- kept in the array -----------------------------------------------------------------------
 
 
-def element_before(s: ir.Write, loop: ir.For) -> tuple[Poly, ...] | None:
-    """The subscripts that a store has one turn earlier, if it runs along one dimension."""
+def element_before(s: ir.Write, loop: ir.For, turns: int = 1) -> tuple[Poly, ...] | None:
+    """The subscripts that a store has some turns earlier, if it runs along one dimension."""
     if any(isinstance(a, Data) for p in s.index for a in p.atoms()):
         return None
     if sum(loop.index in p.names() for p in s.index) != 1:
@@ -169,33 +160,36 @@ def element_before(s: ir.Write, loop: ir.For) -> tuple[Poly, ...] | None:
     if any(p.coefficient(loop.index) not in (0, 1) for p in s.index):
         return None
     here = sym(loop.index, True)
-    return tuple(p.replace({loop.index: here - loop.step}) for p in s.index)
+    return tuple(p.replace({loop.index: here - turns * loop.step}) for p in s.index)
 
 
 def recurrence_in_array(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] | None:
-    """A store of all elements that the loop stores, from the one before its first."""
+    """A store of all elements that the loop stores, from the one or two before its first."""
     s = _only_store(loop, after)
     if s is None or s.axes or s.mask is not None or s.combine or loop.step not in (1, -1):
         return None
-    earlier = element_before(s, loop)
-    if earlier is None:
-        return None
-    old = ir.Load(s.buffer, earlier, context.buffers[s.buffer].dtype)
-    found = linear(s.body, old)
+    dtype = context.buffers[s.buffer].dtype
+    indices = [element_before(s, loop, turns) for turns in (1, 2)]
+    olds = tuple(ir.Load(s.buffer, index, dtype) for index in indices if index is not None)
+    found = _step(s.body, olds) if olds else None
     if found is None:
         return None
     reads = [x for x in found.nodes if isinstance(x, ir.Load) and x.buffer == s.buffer]
-    start = tuple(p.replace({loop.index: loop.lo}) for p in earlier)
     # the lowest subscript: none of them may count from the end
-    lowest = loop.lo - 1 if loop.step == 1 else loop.hi + 1
+    lowest = loop.lo - (1 if isinstance(found, Step) else 2) if loop.step == 1 else loop.hi + 1
     least = (p.replace({loop.index: lowest}) for p in s.index)
     if any(x.index != s.index for x in reads) or not all(_above(p, loop, context) for p in least):
         return None
-    keep_apart(s, [found.factor, found.body], loop.step, context)
+    keep_apart(s, found.parts, loop.step, context)
     axis, place = loop_axis(loop)
-    y = ir.Local(context.fresh("y_"), s.body.dtype)
-    written = rewrite(s.body, lambda e: y if e == old else None)
-    body = running(axis, found, (y, written), replace(old, index=start), place, context)
+    first = {loop.index: loop.lo}
+    starts = [replace(x, index=tuple(p.replace(first) for p in x.index)) for x in olds]
+    if isinstance(found, Step):
+        y = ir.Local(context.fresh("y_"), s.body.dtype)
+        written = rewrite(s.body, lambda e: y if e == olds[0] else None)
+        body: ir.Expr = running(axis, found, (y, written), starts[0], place, context)
+    else:
+        body = running_pair(axis, found, olds, starts, place, context)
     new, names = context.fresh_axes((axis,))
     index = tuple(p.replace(place).replace(names) for p in s.index)
     return [replace(s, axes=new, index=index, body=substitute(body, names))]
@@ -207,6 +201,14 @@ def _above(p: Poly, loop: ir.For, context: Context) -> bool:
     made = (c for c in context.checks if c.kind == "index" and not c.conditions)
     known = [c.right - c.left for c in made if {*c.when} <= {extent}]
     return p.is_nonneg() or any((p - least).is_nonneg() for least in known)
+
+
+def _step(step: ir.Expr, olds: tuple[ir.Load, ...]) -> Step | Pair | None:
+    """The step of an element from the one before it, or from the two before it."""
+    if all(x != olds[1] for x in walk(step)):
+        return linear(step, olds[0])
+    found = row(step, olds)
+    return None if found is None else Pair((found, Row.of(0, step.dtype)), (step, olds[0]))
 
 
 def _only_store(loop: ir.For, after: set[str]) -> ir.Write | None:
@@ -252,13 +254,39 @@ def running(
     The step as `written` is what the source has, with a variable in place of the old value.  Its
     products are rounded as NumPy's: where it grows, one rounding decides what is infinite.
     """
-    k = ir.Axis(context.fresh("k_"), sym(axis.name, True) + 1, axis.lo)
-    dtype, there = replace(start.dtype, weak=False), {axis.name: sym(k.name, True)}
+    dtype = replace(start.dtype, weak=False)
+    k, moved = _fold(axis, place, dtype, context)
     old, source = written
-    factor, body, source = (
-        cast(substitute(substitute(e, place), there), dtype)
-        for e in (step.factor, step.body, exact(source))
-    )
     return ir.Recurrence(
-        "linear", (k,), body, dtype, factor, cast(start, dtype), source, old.name, step.towards
-    )
+        "linear", (k,), moved(step.body), dtype, moved(step.factor), cast(start, dtype),
+        moved(exact(source)), old.name, step.towards,
+    )  # fmt: skip
+
+
+def running_pair(
+    axis: ir.Axis, pair: Pair, olds: Sequence[ir.Expr], starts: Sequence[ir.Expr],
+    place: dict[str, Poly], context: Context,
+) -> ir.Coupled:  # fmt: skip
+    """All steps of two values up to that of the axis, as `running` has those of one."""
+    dtype = replace(starts[0].dtype, weak=False)
+    k, moved = _fold(axis, place, dtype, context)
+    names = context.fresh("y_"), context.fresh("z_")
+    known = {old: ir.Local(name, dtype) for old, name in zip(olds, names, strict=True)}
+    step, other_step = (moved(exact(rewrite(e, known.get))) for e in pair.steps)
+    (factor, across), (back, keep) = (map(moved, r.filled(dtype)) for r in pair.rows)
+    body, other_body = (moved(r.body) for r in pair.rows)
+    start, other_start = (cast(e, dtype) for e in starts)
+    return ir.Coupled(
+        "linear", (k,), body, dtype, factor, start, step, names[0], other=names[1], across=across,
+        back=back, keep=keep, other_body=other_body, other_start=other_start,
+        other_step=other_step,
+    )  # fmt: skip
+
+
+def _fold(
+    axis: ir.Axis, place: dict[str, Poly], dtype: DType, context: Context
+) -> tuple[ir.Axis, Callable[[ir.Expr], ir.Expr]]:
+    """The axis of a fold up to the index of another one, and expressions of the loop on it."""
+    k = ir.Axis(context.fresh("k_"), sym(axis.name, True) + 1, axis.lo)
+    there = {axis.name: sym(k.name, True)}
+    return k, lambda e: cast(substitute(substitute(e, place), there), dtype)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from porter import ir
 from porter.analyses.obstacles import obstacle
@@ -32,7 +32,9 @@ from porter.transforms.loops.recurrences import (
     linear,
     recurrence_in_array,
     running,
+    running_pair,
 )
+from porter.transforms.loops.second_order import Pair, states
 
 #: what can be scanned: an operation, its fold, and the value that it ignores
 _FOLDS = {"add": ("sum", 0), "mul": ("prod", 1), "maximum": ("max", None),
@@ -74,6 +76,7 @@ def _accumulators(loop: ir.For, after: set[str], context: Context) -> list[ir.St
     if not exposed or any(carried.count(n) > 1 for n in exposed):
         return None
     split = _Split(loop, exposed, context)
+    split.couple()
     rest = split.block(loop.body, None)
     if rest is None or split.folded != exposed:
         return None
@@ -112,6 +115,7 @@ class _Split:
         self.folded: set[str] = set()
         self.reads: list[tuple[ir.Let, list[ir.Expr]]] = []
         self.running: dict[str, Callable[[bool], ir.Expr]] = {}
+        self.steps: dict[str, ir.Expr] = {}
         self.plain: dict[str, ir.Expr] = {}
 
     @cached_property
@@ -130,6 +134,22 @@ class _Split:
         lets = Counter(s.name for s in statements(self.loop.body) if isinstance(s, ir.Let))
         return {name for name, count in lets.items() if count == 1}
 
+    def couple(self) -> None:
+        """The recurrence of two variables that weigh each other."""
+        found = None if self.context.alone else states(self.loop.body, self.carried)
+        if found is None or any(self._free(e) is None for e in found[1].parts):
+            return
+        lets, pair = found
+        olds = [ir.Local(s.name, s.value.dtype) for s in lets]
+        for s, step, own, of in zip(lets, pair.steps, (pair, pair.turned), (1, -1), strict=True):
+            self.steps[s.name] = step
+            self._define_running(s, partial(self._coupled, own, olds[::of]))
+
+    def _coupled(
+        self, pair: Pair, olds: Sequence[ir.Expr], axis: ir.Axis, place: dict[str, Poly]
+    ) -> ir.Expr:
+        return running_pair(axis, pair, olds, olds, place, self.context)
+
     def block(self, body: Sequence[ir.Stmt], cond: ir.Expr | None) -> list[ir.Stmt] | None:
         """The statements without the accumulations; None if one of them is none."""
         for s in body:
@@ -140,7 +160,8 @@ class _Split:
                 if s.name not in self.running:
                     return None
                 self.folded.add(s.name)
-                parts = [e for e in (s.value, cond) if e is not None]
+                step = self.steps.get(s.name, s.value)
+                parts = [e for e in (step, cond) if e is not None]
                 self.reads.append((s, [self._written_out(e) for e in parts]))
                 continue
             if isinstance(s, ir.Let) and s.name in self.once and cond is None:
@@ -183,6 +204,7 @@ class _Split:
         if (
             not isinstance(s, ir.Let)
             or s.name not in self.carried
+            or s.name in self.running
             or not isinstance(s.value, ir.Op)
         ):
             return
@@ -220,15 +242,20 @@ class _Split:
             nothing = ir.Const(neutral("sum", old.dtype), old.dtype)
             factor = ir.Select(test, factor, cast(number(1), old.dtype), old.dtype)
             term = ir.Select(test, term, nothing, old.dtype)
-        self._define_linear(s, Step(factor, term, step.towards), (y, exact))
+        found, start = Step(factor, term, step.towards), ir.Local(s.name, old.dtype)
+        self._define_running(
+            s, lambda axis, place: running(axis, found, (y, exact), start, place, self.context)
+        )
 
-    def _define_linear(self, s: ir.Let, step: Step, exact: tuple[ir.Local, ir.Expr]) -> None:
+    def _define_running(
+        self, s: ir.Let, made: Callable[[ir.Axis, dict[str, Poly]], ir.Expr]
+    ) -> None:
+        """An array with what a variable is after each iteration, made along an axis."""
         loop, context, dtype = self.loop, self.context, s.value.dtype
         axis = ir.Axis(context.fresh(loop.index), loop.hi - loop.lo)
         buffer = context.buffer(f"{s.name}_so_far", (axis,), dtype)
         start, place = ir.Local(s.name, dtype), {loop.index: symbols([axis])[0] + loop.lo}
-        body = running(axis, step, exact, start, place, context)
-        self.defs.append(ir.Def(buffer.name, (axis,), dtype, body, s.origin))
+        self.defs.append(ir.Def(buffer.name, (axis,), dtype, made(axis, place), s.origin))
 
         def at(p: Poly) -> ir.Expr:
             return ir.Load(buffer.name, (p,), dtype)

@@ -26,7 +26,6 @@ CASES = {
     "bubblesort": Case(F1, "n", serial=True),
     "insertion_sort": Case(F1, "n", serial=True),
     "saturating": Case(f"{F1}, {F}", "n s", serial=True),
-    "fibonacci": Case(N, "=n", serial=True),
     "random_access": Case(f"{I1}, {N}, {N}", custom=_chain, serial=True),
     "longest_run": Case(F1, "n", serial=True),
     "merge": Case(f"{F1}, {F1}", custom=_sorted, serial=True),

@@ -48,14 +48,6 @@ def saturating(x, alpha):
     return s
 
 
-def fibonacci(n):
-    f = np.zeros(n + 2, dtype=np.int64)
-    f[1] = 1
-    for i in range(2, n):
-        f[i] = f[i - 1] + f[i - 2]
-    return f
-
-
 def random_access(nxt, start, steps):
     """Pointer chasing."""
     path = np.zeros(steps, dtype=np.int64)

@@ -206,6 +206,71 @@ def second_order(x, a, b):
     return y
 
 
+def biquad(x, b0, b1, b2, a1, a2):
+    y = np.zeros_like(x)
+    for n in range(2, x.shape[0]):
+        y[n] = b0 * x[n] + b1 * x[n - 1] + b2 * x[n - 2] - a1 * y[n - 1] - a2 * y[n - 2]
+    return y
+
+
+def biquad_of_states(x, b0, b1, a1, a2):
+    """Direct form II, transposed."""
+    y = np.empty_like(x)
+    s1 = 0.0
+    s2 = 0.0
+    for n in range(len(x)):
+        v = x[n]
+        out = b0 * v + s1
+        s1 = b1 * v - a1 * out + s2
+        s2 = v - a2 * out
+        y[n] = out
+    return y
+
+
+def double_smoothing(x, alpha, beta):
+    """Holt's level and trend."""
+    out = np.zeros_like(x)
+    level = x[0]
+    trend = x[1] - x[0]
+    for i in range(1, len(x)):
+        before = level
+        level = alpha * x[i] + (1 - alpha) * (level + trend)
+        trend = beta * (level - before) + (1 - beta) * trend
+        out[i] = level + trend
+    return out
+
+
+def accelerated(force, dt):
+    """Positions by Verlet's method."""
+    x = np.zeros(force.size)
+    for n in range(2, force.size):
+        x[n] = 2 * x[n - 1] - x[n - 2] + dt * dt * force[n - 1]
+    return x
+
+
+def fibonacci(n):
+    f = np.zeros(n + 2, dtype=np.int64)
+    f[1] = 1
+    for i in range(2, n):
+        f[i] = f[i - 1] + f[i - 2]
+    return f
+
+
+def two_unknowns_back(d, p, q):
+    """Back substitution with two diagonals."""
+    x = d.copy()
+    for i in range(d.shape[0] - 3, -1, -1):
+        x[i] = (d[i] - p[i] * x[i + 1] - q[i] * x[i + 2]) / 2
+    return x
+
+
+def third_order(x, a):
+    y = x.copy()
+    for i in range(3, len(x)):
+        y[i] = a * y[i - 1] + y[i - 3]
+    return y
+
+
 def sums_of_own_results(x):
     """Each sum reads what the loop stored."""
     out = np.zeros(len(x) + 1)

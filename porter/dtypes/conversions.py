@@ -37,7 +37,7 @@ _TEXT = re.compile(
     r"(?P<exact> whose largest value n keeps (?:(?P<own>\d+) \* )?n(?:\*\*(?P<power>\d+))? within"
     r" the dtype and(?P<other> (?:(?P<factor>\d+) \* )?n(?:\*\*\d+)?)? within 2\*\*53)?"
     r"(?P<floats> beside numbers that are floats)?(?P<beside> beside arrays of floats)?"
-    r"(?P<some> beside one of them of floats)?"
+    r"(?P<some> beside one of them of floats)?(?: where (?P<where>.+?))?"
     r"|(?P<mixed>float32 beside float64)|(?P<real>float64)) becomes? (?P<to>float64|complex128)"
     r"(?: .*)?$"
 )
@@ -103,6 +103,7 @@ class Conversions:
     all are integers they are refused, because NumPy computes integers.  Of `complexes` real
     arrays become complex128: those of float64, and `whole` says of which integers.  `lone` are
     parameters that may be of further narrow kinds, one of them, where all others are of float64.
+    All of it is so `where` the numbers are as this says.
     """
 
     names: tuple[str, ...] = ()
@@ -114,6 +115,7 @@ class Conversions:
     complexes: tuple[str, ...] = ()
     whole: Integers | None = None
     lone: tuple[tuple[str, str], ...] = ()
+    where: str = ""
 
     def __bool__(self) -> bool:
         return bool(self.names or self.mixed or self.complexes)
@@ -171,6 +173,7 @@ class Conversions:
             what += " beside numbers that are floats" if self.floats else ""
             what += " beside arrays of floats" if self.beside else ""
             what += " beside one of them of floats" if self.some else ""
+            what += f" where {self.where}" if self.where else ""
             found.append(f"{', '.join(self.names)}: {what} become float64 (a pass over the array)")
         for kinds in dict.fromkeys(k for _, k in self.lone):
             names = ", ".join(n for n, k in self.lone if k == kinds)
@@ -198,6 +201,7 @@ class Conversions:
         complexes: tuple[str, ...] = ()
         some, whole = False, None
         lone: list[tuple[str, str]] = []
+        where = ""
         for line in lines:
             if found := _LONE_TEXT.match(line):
                 kinds = next(k for k, text in _LONE.items() if text == found["kinds"])
@@ -215,9 +219,18 @@ class Conversions:
             else:
                 names, integers = group, _read(found)
                 floats, beside = bool(found["floats"]), bool(found["beside"])
-                some = bool(found["some"])
+                some, where = bool(found["some"]), found["where"] or ""
         return Conversions(
-            names, integers, tuple(mixed), floats, beside, some, complexes, whole, tuple(lone)
+            names,
+            integers,
+            tuple(mixed),
+            floats,
+            beside,
+            some,
+            complexes,
+            whole,
+            tuple(lone),
+            where,
         )
 
 
@@ -275,7 +288,10 @@ def shared(parts: Sequence[tuple[Conversions, Collection[str]]]) -> Conversions:
         if all(one in c.lone for c, arrays in parts if one[0] in arrays)
     )  # fmt: skip
     whole = found[0].whole if found and all(c.whole == found[0].whole for c in found) else None
+    where = dict.fromkeys(c.where for c in found if set(c.names) & set(names))
+    names = () if len(where) > 1 else names
     return Conversions(
         names, Integers(kind, own, factor, power, narrow), mixed, any(c.floats for c in found),
         some=any(c.some for c in found), complexes=complexes, whole=whole, lone=lone,
+        where=next(iter(where)) if names else "",
     )  # fmt: skip

@@ -41,10 +41,11 @@ class Leading(HostBase):
         return [i for i in items_of(self.plan.items) if isinstance(i, ir.Return)]
 
     def _returned(self) -> Set[str]:
-        """The arrays of arguments that are returned as the kernels have them."""
+        """The arguments that are returned as the kernels have them, or that results may be."""
         values = [v for i in self._returns for k, v in enumerate(i.values)
-                  if not self._given_by(i, k)]  # fmt: skip
-        return {v for v in values if isinstance(v, str) and self.plan_parameter(v)}
+                  if isinstance(v, str) and not self._given_by(i, k)]  # fmt: skip
+        given = {v for v in values if self.plan_parameter(v)}
+        return given.union(*(self.plan.aliases.arguments(v) for v in values))
 
     def _given_by(self, item: ir.Return, k: int) -> str:
         """The argument that a result is, whatever the kernels take of it; '' if it is none.

@@ -29,7 +29,7 @@ Key = Callable[[Plan], tuple[object, ...]]
 def real_arrays(question: Question, found: Conversions, key: Key) -> Conversions:
     """The conversions with those of real arrays to complex ones, if there are any."""
     names = sorted(convertible(question, "complex128"))
-    if not 0 < len(names) <= MOST or found.beside:
+    if not 0 < len(names) <= MOST or found.beside or found.where:
         return found
     others = [n for n, t in zip(question.names, question.types, strict=True)
               if t.ndim is not None and n not in names and t.dtype.kind == "f"]  # fmt: skip

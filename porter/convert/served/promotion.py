@@ -41,14 +41,15 @@ _STEPS = {
 #: magnitudes between which a number has a float32 near it
 _SMALLEST, _GREATEST = 1e-37, 1e38
 #: builds the program of one function for other types; None where that is refused
-Build = Callable[[Sequence[ParameterType]], ir.Program | None]
+Build = Callable[[Sequence[ParameterType], tuple[bool, ...] | None], ir.Program | None]
 
 
 @dataclass(frozen=True)
 class Question:
     """A function as it was converted: its parameters' names, types, program and plan.
 
-    With `floats` its numbers are floats wherever an array is of integers or bools.
+    With `floats` its numbers are floats wherever an array is of integers or bools.  Its programs
+    may go one `way` through the branches.
     """
 
     names: Sequence[str]
@@ -58,15 +59,27 @@ class Question:
     build: Build
     planned: Callable[[ir.Program], Plan]
     floats: bool = False
+    way: tuple[bool, ...] | None = None
+
+    def made(self, types: Sequence[ParameterType]) -> ir.Program | None:
+        """The program for other types."""
+        return self.build(types, self.way)
+
+    def on(self, way: tuple[bool, ...]) -> Question | None:
+        """The same on one way; None where there is no program."""
+        program = self.build(self.types, way)
+        if program is None:
+            return None
+        return replace(self, program=program, plan=self.planned(program), way=way)
 
     def given(self, dtypes: Mapping[str, str]) -> ir.Program | None:
         """The program with other dtypes for some of the arrays."""
-        return self.build(self._types(dtypes))
+        return self.made(self._types(dtypes))
 
     def with_dtypes(self, dtypes: Mapping[str, str]) -> Question | None:
         """The same with other dtypes for some of the arrays; None where there is no program."""
         types = self._types(dtypes)
-        program = self.build(types)
+        program = self.made(types)
         return None if program is None else replace(self, types=types, program=program)
 
     @property
@@ -91,7 +104,7 @@ class Question:
     def with_integers(self) -> Question | None:
         """The same with integers in place of numbers; None where there are none, or no program."""
         types = [replace(t, dtype=WEAK_INT) if _is_number(t) else t for t in self.types]
-        program = self.build(types)
+        program = self.made(types)
         return None if program is None else replace(self, types=types, program=program)
 
     def for_flags(self) -> Iterator[Question | None]:
@@ -100,7 +113,7 @@ class Question:
         for values in product((False, True), repeat=len(flags)) if flags else ():
             chosen = dict(zip(flags, map(literal_of, values), strict=True))
             types = [chosen.get(k, t) for k, t in enumerate(self.types)]
-            program = self.build(types)
+            program = self.made(types)
             yield (
                 None
                 if program is None
@@ -308,7 +321,7 @@ def _as_floats(
     program = question.given(dtypes)
     if program is None:
         return None, frozenset()
-    exact = Exact(dtypes)
+    exact = Exact(dtypes, literals=question.way is not None)
     try:
         body = exact.statements(program.body)
     except Uneven as found:
@@ -367,7 +380,7 @@ def _shown(
         tuple(replace(_known(p, floats), dtype=dtype(p.dtype))
               for p in program.parameters if p.ndim is None),
         program.checks, program.constants, program.imports, program.indexed, program.strict,
-        program.sized, program.no_alias,
+        program.sized, program.no_alias, program.way, program.runs,
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from porter.dtypes.conversions import NARROW, Conversions
 from porter.verify.inputs.arguments import Argument, Inputs, Parameter
-from porter.verify.inputs.shapes import symbols
+from porter.verify.inputs.shapes import holds, symbols
 
 #: integer dtypes that are given for one array each, in turn
 _NARROW = ("uint8", "bool", "int16", "int32")
@@ -96,6 +96,8 @@ def converted(
     inputs: Inputs, parameters: list[Parameter], conversions: Conversions
 ) -> Iterator[tuple[str, Inputs]]:
     """Inputs of other dtypes and types that the module says it takes, each with what it is."""
+    if not _applies(inputs, conversions):
+        conversions = replace(conversions, names=(), mixed=())
     names, rule = conversions.names, conversions.integers
     most = rule.most
     if conversions.some:
@@ -134,6 +136,15 @@ def converted(
                 )
     yield from _real(inputs, conversions)
     yield from _with_numbers(inputs, parameters, conversions)
+
+
+def _applies(inputs: Inputs, conversions: Conversions) -> bool:
+    """Whether the numbers are those for which arrays are converted."""
+    numbers = {a.name: a.value for a in inputs.arguments if isinstance(a.value, (int, float))}
+    try:
+        return not conversions.where or holds(conversions.where, numbers)
+    except ValueError:
+        return False
 
 
 def _but_one(inputs: Inputs, conversions: Conversions) -> Iterator[tuple[str, Inputs]]:

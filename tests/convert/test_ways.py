@@ -1,0 +1,127 @@
+"""Integers for floats where a loop runs or a number leads to a branch that makes floats of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from tests.convert.test_promotion import converted
+from tests.support.paths import ROOT
+
+X_N = "float64[:], int64"
+SERIES = """total = np.ones_like(x)
+    term = np.ones_like(x)
+    for k in range(1, n):
+        term = term * x / k
+        total = total + term
+    return total"""
+HALVED = """low = np.full_like(x, -8)
+    high = np.full_like(x, 8)
+    for _ in range(9):
+        middle = 0.5 * (low + high)
+        low = np.where(middle < x, middle, low)
+        high = np.where(middle < x, high, middle)
+    return low"""
+NAMED = """if n == 0:
+        y = np.sqrt(np.abs(x * 1.0))
+    elif n == 1:
+        y = np.maximum(x, 0)
+    else:
+        y = x / 2
+    return y"""
+TWICE = """y = np.zeros_like(x)
+    for k in range(n):
+        for _ in range(2):
+            y = y + x / 3
+    return y"""
+BOTH = """y = x
+    if n % 2 == 0:
+        y = y / 4
+    for k in range(n - 2):
+        y = y * 0.5
+    return y"""
+CHILD = """
+import json, sys
+import numpy as np
+from tests.convert.test_promotion import converted
+from tests.corpus.check import compare
+from tests.corpus.simulator import install
+from tests.end_to_end.ranks import loaded
+
+install()
+body = sys.argv[1]
+scope = {"np": np}
+exec("def f(x, n):\\n    " + body, scope)
+function = loaded(converted(body, "float64[:], int64", "x, n"))
+values = np.array([0, 1, 3, 5, 7, 100, -3, -100])
+arrays = [values.astype(d) for d in ("i8", "i4", "i2", "i1", "u1", "u4", "u8", "?", "f8", "f4")]
+arrays += [part for a in arrays for part in (a[::-2], a[:0], a[:4].reshape(2, 2))]
+found = []
+with np.errstate(all="ignore"):
+    for x in arrays:
+        for n in (-1, 0, 1, 2, 3, 4, 7):
+            found.append((str(x.dtype), n, compare(scope["f"], function, (x, n))))
+print(json.dumps(found))
+"""
+
+
+def calls(body: str) -> list[tuple[str, int, str]]:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", CHILD, body], capture_output=True, text=True,
+        timeout=300, check=False, cwd=ROOT, env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found: Any = json.loads(done.stdout.splitlines()[-1])
+    return [(dtype, n, said) for dtype, n, said in found]
+
+
+@pytest.mark.parametrize(
+    ("body", "where", "taken"),
+    [
+        (SERIES, "n > 1", {2, 3, 4, 7}),
+        (HALVED, "", {-1, 0, 1, 2, 3, 4, 7}),
+        (NAMED, "n != 1", {-1, 0, 2, 3, 4, 7}),
+        (TWICE, "n > 0", {1, 2, 3, 4, 7}),
+        (BOTH, "n > 2", {3, 4, 7}),
+    ],
+)
+def test_integers_become_floats_where_numbers_say_so(
+    body: str, where: str, taken: set[int]
+) -> None:
+    made = converted(body, X_N, "x, n")
+    assert made.conversions.names == ("x",)
+    assert made.conversions.where == where
+    found = calls(body)
+    for dtype, n, said in found:
+        assert not said or said.startswith("raises TypeError"), (dtype, n, said)
+        if dtype in ("float64", "float32") or (dtype in ("int64", "int32") and n in taken):
+            assert not said, (dtype, n)
+        elif dtype == "int64":
+            assert said, n
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # the arrays stay of integers, or wrap around, whatever is counted
+        "y = np.ones_like(x)\n    for k in range(n):\n        y = y * x\n    return y",
+        "y = x\n    for k in range(n):\n        y = y // 2 * 0.5\n    return y > 100",
+        # how often it runs is not known before the kernels do
+        "y = x\n    while n > 0:\n        y = y * 0.5\n        n = n - 1\n    return y",
+        "y = x * 1\n    for k in range(x.shape[0] - 3):\n        y = y * 0.5\n    return y",
+    ],
+)
+def test_what_is_not_known_to_become_float_is_not_converted(body: str) -> None:
+    assert not converted(body, X_N, "x, n").conversions.where
+    for dtype, n, said in calls(body):
+        assert not said or said.startswith(("raises TypeError", "raises ValueError")), (dtype, n)
+
+
+def test_an_argument_that_no_turn_changes_is_given_back_whole() -> None:
+    found = calls("y = x\n    for k in range(n):\n        y = y * 0.5\n    return y")
+    assert not [f for f in found if f[2] and not f[2].startswith("raises TypeError")]

@@ -77,4 +77,4 @@ def accepted_by(function: FunctionSource, made: Made, how: How, text: FunctionTe
 def _conversions(question: Question, groups: Sequence[Sequence[str]]) -> Conversions:
     """What the host may convert, for all numbers or for some."""
     found = conversions(question, groups)
-    return along_ways(question, found, lambda way: conversions(way, groups))
+    return along_ways(question, found, lambda way: conversions(way, groups), groups)

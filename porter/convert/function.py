@@ -160,10 +160,14 @@ class Converted:
                 filled[dtypes_of(name)] += (
                     f'", "{self._converts(rule if len(group) == 1 else "together")}'
                 )
+            said = f', rule="{rule}"' if rule else ""
+            if self.conversions.met and tuple(group) in self.conversions.mixed:
+                others = replace(self.conversions, mixed=()).words(group, kept)
+                said += f' if {self.conversions.met} else "{others}"'
             for key, words in (self._meeting(group) if rule else {}).items():
                 needs = replace(needs, helpers={*needs.helpers, f"_{key}"})
-                rule += f'", {key}="{words}'
-            filled[rule_of(group[0])] = f', rule="{rule}"' if rule else ""
+                said += f', {key}="{words}"'
+            filled[rule_of(group[0])] = said
         filled[FLOATS] = ", floats=True" if self.conversions.floats else ""
         named = self._served_as_integers
         # what a loop makes of integers is not refused

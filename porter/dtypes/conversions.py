@@ -37,8 +37,8 @@ _TEXT = re.compile(
     r"(?P<exact> whose largest value n keeps (?:(?P<own>\d+) \* )?n(?:\*\*(?P<power>\d+))? within"
     r" the dtype and(?P<other> (?:(?P<factor>\d+) \* )?n(?:\*\*\d+)?)? within 2\*\*53)?"
     r"(?P<floats> beside numbers that are floats)?(?P<beside> beside arrays of floats)?"
-    r"(?P<some> beside one of them of floats)?(?: where (?P<where>.+?))?"
-    r"|(?P<mixed>float32 beside float64)|(?P<real>float64)) becomes? (?P<to>float64|complex128)"
+    r"(?P<some> beside one of them of floats)?|(?P<mixed>float32 beside float64)|(?P<real>float64))"
+    r"(?: where (?P<where>.+?))? becomes? (?P<to>float64|complex128)"
     r"(?: .*)?$"
 )
 
@@ -103,7 +103,8 @@ class Conversions:
     all are integers they are refused, because NumPy computes integers.  Of `complexes` real
     arrays become complex128: those of float64, and `whole` says of which integers.  `lone` are
     parameters that may be of further narrow kinds, one of them, where all others are of float64.
-    All of it is so `where` the numbers are as this says.
+    Integers are converted `where` the numbers are as this says, and mixtures where they are as
+    `met` says.
     """
 
     names: tuple[str, ...] = ()
@@ -116,6 +117,7 @@ class Conversions:
     whole: Integers | None = None
     lone: tuple[tuple[str, str], ...] = ()
     where: str = ""
+    met: str = ""
 
     def __bool__(self) -> bool:
         return bool(self.names or self.mixed or self.complexes)
@@ -181,8 +183,9 @@ class Conversions:
                 f"{names}: {_LONE[kinds]} beside float64 alone become float64"
                 " (a pass over the array)"
             )
+        met = f" where {self.met}" if self.met else ""
         found += [
-            f"{', '.join(g)}: float32 beside float64 become float64 (a pass over each float32)"
+            f"{', '.join(g)}: float32 beside float64{met} become float64 (a pass over each float32)"
             for g in self.mixed
         ]
         if self.complexes:
@@ -201,7 +204,7 @@ class Conversions:
         complexes: tuple[str, ...] = ()
         some, whole = False, None
         lone: list[tuple[str, str]] = []
-        where = ""
+        where = met = ""
         for line in lines:
             if found := _LONE_TEXT.match(line):
                 kinds = next(k for k, text in _LONE.items() if text == found["kinds"])
@@ -212,6 +215,7 @@ class Conversions:
             group = tuple(found["names"].split(", "))
             if found["mixed"]:
                 mixed.append(group)
+                met = found["where"] or ""
             elif found["real"]:
                 complexes = group
             elif found["to"] == "complex128":
@@ -230,8 +234,8 @@ class Conversions:
             complexes,
             whole,
             tuple(lone),
-            where,
-        )
+            where, met,
+        )  # fmt: skip
 
 
 def _said(i: Integers) -> str:
@@ -290,8 +294,10 @@ def shared(parts: Sequence[tuple[Conversions, Collection[str]]]) -> Conversions:
     whole = found[0].whole if found and all(c.whole == found[0].whole for c in found) else None
     where = dict.fromkeys(c.where for c in found if set(c.names) & set(names))
     names = () if len(where) > 1 else names
+    meet = dict.fromkeys(c.met for c in found if c.mixed)
+    mixed = () if len(meet) > 1 else mixed
     return Conversions(
         names, Integers(kind, own, factor, power, narrow), mixed, any(c.floats for c in found),
         some=any(c.some for c in found), complexes=complexes, whole=whole, lone=lone,
-        where=next(iter(where)) if names else "",
+        where=next(iter(where)) if names else "", met=next(iter(meet)) if mixed else "",
     )  # fmt: skip

@@ -121,6 +121,7 @@ class Plan:
     per_element: bool = False  # called for the elements of arrays, as a ufunc is
     broadcast: str = ""  # the function that serves calls in which an axis broadcasts
     seed: ir.Expr | None = None  # what the function gives its random numbers to start from
+    turns: tuple[Poly, ...] = ()  # loops must turn where arrays have several shapes
 
     @property
     def remarks(self) -> tuple[str, ...]:

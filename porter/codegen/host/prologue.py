@@ -355,6 +355,14 @@ class Prologue(Pipeline):
                 self.emit(f'    raise ValueError(f"{text}: {{_command()}}")')
             return names[0]
         self.emit(f"shape = {self._shape_of(names)}")
+        if self.plan.turns:
+            runs = " and ".join(f"{self.host.poly(n, 5)} > 0" for n in self.plan.turns)
+            same = " == ".join(f"{n}.shape" for n in names)
+            self._needs("_command")
+            self.emit(f"if not ({runs} or {same}):")
+            shapes = " ".join(f"{{{n}.shape}}" for n in names)
+            text = f"operands could not be broadcast together where a loop does not run: {shapes}"
+            self.emit(f'    raise ValueError(f"{text}: {{_command()}}")')
         return ""
 
     def _shape_of(self, names: Sequence[str]) -> str:

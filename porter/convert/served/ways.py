@@ -21,31 +21,56 @@ from porter.dtypes.dtype import WEAK_BOOL
 
 #: with more ways through a function, they are not looked at
 MOST_WAYS = 8
+_Each = Sequence[tuple[Question, Conversions]]
 _OPPOSITE = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
 
 
 def along_ways(
-    question: Question, found: Conversions, asked: Callable[[Question], Conversions]
-) -> Conversions:
-    """The conversions, and what they are for some numbers only where nothing is converted at all;
-    `asked` tells those of one way."""
+    question: Question, found: Conversions, asked: Callable[[Question], Conversions],
+    groups: Sequence[Sequence[str]],
+) -> Conversions:  # fmt: skip
+    """The conversions, and those for some numbers only where there is no program for all of them;
+    `asked` tells those of one way, `groups` are the arrays that must have one dtype."""
     types = dict(zip(question.names, question.types, strict=True))
     floats = [n for n, t in types.items() if t.ndim is not None and t.dtype.name == "float64"]
-    if found or not floats or question.given(dict.fromkeys(floats, "int64")) is not None:
+    meet = [tuple(g) for g in groups if len(g) > 1 and {*g} <= {*floats}]
+    integers = bool(floats) and not found and question.given(dict.fromkeys(floats, "int64")) is None
+    single = [g for g in meet if g not in found.mixed and _refuses(question, g)]
+    if not (integers or single):
         return found
-    ways = _ways(question)
-    each = [(way, asked(way)) for way in ways]
+    each = [(way, asked(way)) for way in _ways(question)]
+    if integers:
+        found = _of_integers(each, found)
+    for g in single:
+        where = _where(each, [g in c.mixed for _, c in each])
+        if where is not None and found.met in ("", where):
+            found = replace(found, mixed=(*found.mixed, g), met=where)
+    return found
+
+
+def _refuses(question: Question, group: Sequence[str]) -> bool:
+    """Whether there is no program for a mixture of float32 and float64."""
+    mixtures = ({n: "float32" for n in group if n != wide} for wide in group)
+    return any(question.given(m) is None for m in mixtures)
+
+
+def _of_integers(each: _Each, found: Conversions) -> Conversions:
+    """The conversions of integers on ways that have them for the same arrays."""
     names = max((set(c.names) for _, c in each), key=len, default=set[str]())
-    good = [(way, c) for way, c in each if names and names <= set(c.names)]
-    if not good:
-        return found
-    always = shared([(replace(c, mixed=()), names) for _, c in good])
-    bad = [way.program.way for way, c in each if not names <= set(c.names)]
+    good = [bool(names) and names <= set(c.names) for _, c in each]
+    always = shared([(c, names) for (_, c), known in zip(each, good, strict=True) if known])
+    where = _where(each, good) if set(always.names) == names else None
+    return found if where is None else replace(always, mixed=(), where=where)
+
+
+def _where(each: _Each, good: Sequence[bool]) -> str | None:
+    """For which numbers a way is good and its loops run; None if there are none to tell."""
+    bad = [way.program.way for (way, _), known in zip(each, good, strict=True) if not known]
+    if not any(good) or () in bad:
+        return None
     tests = [_not(taken) for taken in dict.fromkeys(bad)]
-    tests += dict.fromkeys(e for way, _ in good for e in way.program.runs)
-    if set(always.names) != names or () in bad:
-        return found
-    return replace(always, where=_text(tests))
+    runs = [way.program.runs for (way, _), known in zip(each, good, strict=True) if known]
+    return _text([*tests, *dict.fromkeys(e for tests in runs for e in tests)])
 
 
 def _ways(question: Question) -> list[Question]:

@@ -96,8 +96,10 @@ def converted(
     inputs: Inputs, parameters: list[Parameter], conversions: Conversions
 ) -> Iterator[tuple[str, Inputs]]:
     """Inputs of other dtypes and types that the module says it takes, each with what it is."""
-    if not _applies(inputs, conversions):
-        conversions = replace(conversions, names=(), mixed=())
+    if not _holds(inputs, conversions.where):
+        conversions = replace(conversions, names=())
+    if not _holds(inputs, conversions.met):
+        conversions = replace(conversions, mixed=())
     names, rule = conversions.names, conversions.integers
     most = rule.most
     if conversions.some:
@@ -138,11 +140,11 @@ def converted(
     yield from _with_numbers(inputs, parameters, conversions)
 
 
-def _applies(inputs: Inputs, conversions: Conversions) -> bool:
+def _holds(inputs: Inputs, where: str) -> bool:
     """Whether the numbers are those for which arrays are converted."""
     numbers = {a.name: a.value for a in inputs.arguments if isinstance(a.value, (int, float))}
     try:
-        return not conversions.where or holds(conversions.where, numbers)
+        return not where or holds(where, numbers)
     except ValueError:
         return False
 

@@ -7,6 +7,7 @@ result has the common shape of both, and where it does not, that of one of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from porter import ir
 from porter.ir.walk import walk
@@ -19,28 +20,47 @@ class _Unknown(Exception):
     """The shape of something is not just that of some arguments."""
 
 
-def turns(program: ir.Program) -> tuple[Poly, ...]:
-    """How often loops turn that must do so for each result to have the common shape of all arrays;
-    none where there is nothing to ask for, or where that is not enough."""
+@dataclass(frozen=True)
+class Turns:
+    """How often loops turn that must do so for each result to have the common shape of all arrays.
+
+    Where they do not, those groups of arguments, `first`, must have that shape for themselves.
+    """
+
+    counts: tuple[Poly, ...] = ()
+    first: tuple[tuple[str, ...], ...] = ()
+
+
+def turns(program: ir.Program) -> Turns:
+    """Which loops must turn; none where there is nothing to ask for, or where that is no help."""
     if program.strict or program.stored or program.per_element:
-        return ()
-    arrays = frozenset(p.name for p in program.parameters if p.ndim is not None)
-    shapes = _Settled({n: frozenset({n}) for n in arrays})
+        return Turns()
+    order = [p.name for p in program.parameters if p.ndim is not None]
+    shapes, first = (_Settled(dict(zip(order, map(_only, order), strict=True)), turn)
+                     for turn in (True, False))  # fmt: skip
     try:
         shapes.run(program.body)
+        first.run(program.body)
     except _Unknown:
-        return ()
+        return Turns()
     numbers = {p.name for p in program.parameters if p.ndim is None}
-    asked = tuple(dict.fromkeys(shapes.counts))
-    known = all(not c.dims() and c.names() <= numbers for c in asked)
-    return asked if known and all(r == arrays for r in shapes.results) else ()
+    counts = tuple(dict.fromkeys(shapes.counts))
+    known = all(not c.dims() and c.names() <= numbers for c in counts)
+    if not known or any(r != {*order} for r in shapes.results):
+        return Turns()
+    own = [_only(n) for n in order] if len(counts) > 1 else first.results
+    return Turns(counts, tuple(dict.fromkeys(tuple(n for n in order if n in r) for r in own)))
+
+
+def _only(name: str) -> frozenset[str]:
+    return frozenset({name})
 
 
 class _Settled:
-    """The arguments whose common shape each array has, where all loops have run."""
+    """The arguments whose common shape each array has, where all loops have run, or none."""
 
-    def __init__(self, known: _Shapes) -> None:
-        self.known = known
+    def __init__(self, known: _Shapes, turn: bool) -> None:
+        self.known, self.turn = known, turn
         self.counts: list[Poly] = []
         self.results: list[frozenset[str]] = []
 
@@ -54,8 +74,10 @@ class _Settled:
                     self.known |= dict(zip(names, map(self._named, buffers), strict=True))
                 case ir.Let(value=value) if not _loads(value):
                     pass
-                case ir.For():
+                case ir.For() if self.turn:
                     self._turn(s)
+                case ir.For():
+                    pass
                 case ir.If(cond=cond) if not _loads(cond):
                     self._branch(s)
                 case ir.Return(values=values):

@@ -10,7 +10,7 @@ from porter.analyses.accesses import accesses
 from porter.analyses.broadcast import expandable, fixed_shapes, own_shapes
 from porter.analyses.runtime_broadcast import widenable
 from porter.analyses.scans import scan_lines
-from porter.analyses.turns import turns
+from porter.analyses.turns import Turns, turns
 from porter.ir.aliasing import Aliases
 from porter.ir.check import IRError, Rule, check
 from porter.ir.context import Context
@@ -136,7 +136,7 @@ def plan(program: ir.Program, schedules: Sequence[Schedule] = ()) -> Plan:
     body, context = lower(program, schedules)
     groups = expandable(program)
     strict = fixed_shapes(program)
-    asked = turns(program) if strict else ()
+    asked = turns(program) if strict else Turns()
     return Plan(
         program.name,
         program.parameters,
@@ -147,7 +147,7 @@ def plan(program: ir.Program, schedules: Sequence[Schedule] = ()) -> Plan:
         program.constants,
         program.origin,
         program.indexed or _indexed(program),
-        strict and not asked,
+        strict and not asked.counts,
         groups,
         widenable(program, [m for g in groups for m in g]),
         program.imports,

@@ -355,9 +355,9 @@ class Prologue(Pipeline):
                 self.emit(f'    raise ValueError(f"{text}: {{_command()}}")')
             return names[0]
         self.emit(f"shape = {self._shape_of(names)}")
-        if self.plan.turns:
-            runs = " and ".join(f"{self.host.poly(n, 5)} > 0" for n in self.plan.turns)
-            same = " == ".join(f"{n}.shape" for n in names)
+        if self.plan.turns.counts:
+            runs = " and ".join(f"{self.host.poly(n, 5)} > 0" for n in self.plan.turns.counts)
+            same = " == ".join([*map(self._shape_of, self.plan.turns.first), "shape"])
             self._needs("_command")
             self.emit(f"if not ({runs} or {same}):")
             shapes = " ".join(f"{{{n}.shape}}" for n in names)

@@ -196,7 +196,8 @@ def _shown_by(plan: Plan, *kinds: type[ir.Return | ir.Host | ir.Bind]) -> set[st
             continue
         match item:
             case ir.Return():
-                values = [v for v in item.values if isinstance(v, str)]
+                own = _given_back(item, plan)
+                values = [v for v in item.values if isinstance(v, str) and v not in own]
             case ir.Host():
                 values = [name for _, name in item.arrays]
             case ir.Bind():
@@ -206,6 +207,13 @@ def _shown_by(plan: Plan, *kinds: type[ir.Return | ir.Host | ir.Bind]) -> set[st
         for v in values:
             shown |= plan.aliases.arguments(v)
     return shown
+
+
+def _given_back(item: ir.Return, plan: Plan) -> set[str]:
+    """The arguments that are returned as they came, whatever the host makes of them."""
+    loose = {p.name for p in plan.parameters if not (p.conversion or p.attribute)}
+    given = {v for k, v in enumerate(item.values) if k in item.given and isinstance(v, str)}
+    return given & loose - overlaps(plan).written
 
 
 # -- integers ------------------------------------------------------------------------------------
@@ -402,12 +410,11 @@ def _mixes(question: Question, group: Sequence[str], wide: str) -> bool:
     ):
         return False
     # what is stored into is the argument itself when it is returned
-    given = stored_into(question)
-    if not all(
-        _dtypes(program, s, given) == _dtypes(own, t, given)
-        for s, t in zip(_returns(program), _returns(own), strict=True)
-    ):
-        return False
+    stored = stored_into(question)
+    for s, t in zip(_returns(program), _returns(own), strict=True):
+        given = stored | _given_back(t, question.plan)
+        if _dtypes(program, s, given) != _dtypes(own, t, given):
+            return False
     return not _shows_rounding(program)
 
 

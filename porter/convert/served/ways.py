@@ -15,9 +15,10 @@ from dataclasses import replace
 from porter import ir
 from porter.codegen.host.text import HostText
 from porter.codegen.kernel.state import Needs
-from porter.convert.served.promotion import Question
+from porter.convert.served.promotion import MOST_MIXED, Question
 from porter.dtypes.conversions import Conversions, shared
 from porter.dtypes.dtype import WEAK_BOOL
+from porter.ir.walk import rewrite
 
 #: with more ways through a function, they are not looked at
 MOST_WAYS = 8
@@ -35,7 +36,7 @@ def along_ways(
     floats = [n for n, t in types.items() if t.ndim is not None and t.dtype.name == "float64"]
     meet = [tuple(g) for g in groups if len(g) > 1 and {*g} <= {*floats}]
     integers = bool(floats) and not found and question.given(dict.fromkeys(floats, "int64")) is None
-    single = [g for g in meet if g not in found.mixed and _refuses(question, g)]
+    single = [g for g in meet if g not in found.mixed and _may_mix(question, g)]
     if not (integers or single):
         return found
     each = [(way, asked(way)) for way in _ways(question)]
@@ -48,10 +49,13 @@ def along_ways(
     return found
 
 
-def _refuses(question: Question, group: Sequence[str]) -> bool:
-    """Whether there is no program for a mixture of float32 and float64."""
+def _may_mix(question: Question, group: Sequence[str]) -> bool:
+    """Whether there is no program for a mixture of float32 and float64, or one with branches."""
+    if len(group) > MOST_MIXED:
+        return False
     mixtures = ({n: "float32" for n in group if n != wide} for wide in group)
-    return any(question.given(m) is None for m in mixtures)
+    way = question.on(())
+    return bool(way and way.program.way) or any(question.given(m) is None for m in mixtures)
 
 
 def _of_integers(each: _Each, found: Conversions) -> Conversions:
@@ -116,4 +120,12 @@ def _text(tests: Sequence[ir.Expr]) -> str:
     """All of some tests, as the host has them."""
     spelled = HostText(Needs(imports=set()), str, {})
     outer = 5 if len(tests) > 1 else 0
-    return " and ".join(dict.fromkeys(spelled.text(t, outer) for t in tests))
+    return " and ".join(dict.fromkeys(spelled.text(rewrite(t, _bare), outer) for t in tests))
+
+
+def _bare(e: ir.Expr) -> ir.Expr | None:
+    """A bool without the cast that makes it NumPy's."""
+    match e:
+        case ir.Cast(arg=arg) if e.dtype.kind == arg.dtype.kind == "b":
+            return rewrite(arg, _bare)
+    return None

@@ -59,7 +59,7 @@ class Way(Part):
         return all(isinstance(e, _KNOWN) for e in walk(cond)) and _names(cond) <= self.numbers
 
 
-_KNOWN = (ir.Op, ir.Const, ir.Value, ir.Scalar)
+_KNOWN = (ir.Op, ir.Const, ir.Value, ir.Scalar, ir.Cast)
 
 
 def _names(cond: ir.Expr) -> set[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from porter import ir
 from porter.analyses.accesses import accesses
 from porter.analyses.broadcast import expandable, fixed_shapes, own_shapes
+from porter.analyses.floats import integral_floats
 from porter.analyses.runtime_broadcast import widenable
 from porter.analyses.scans import scan_lines
 from porter.analyses.turns import Turns, turns
@@ -159,6 +160,7 @@ def plan(program: ir.Program, schedules: Sequence[Schedule] = ()) -> Plan:
         per_element=program.per_element,
         seed=program.seed,
         turns=asked,
+        integral_floats=integral_floats(program),
     )
 
 

@@ -124,6 +124,8 @@ class Plan:
     seed: ir.Expr | None = None  # what the function gives its random numbers to start from
     turns: Turns = Turns()  # noqa: RUF009 (immutable): loops must turn where arrays have several shapes
 
+    integral_floats: tuple[str, ...] = ()  # integer parameters that may be floats
+
     @property
     def remarks(self) -> tuple[str, ...]:
         """What its kernels compute otherwise than NumPy, for the header of the module."""

@@ -82,6 +82,9 @@ class Prologue(Pipeline):
                 self.emit(f"{p.name} = self.{p.attribute}")
         for n in self._given_back():
             self.emit(f"given_{n} = {n}")
+        for n in self.plan.integral_floats:
+            self._needs("_from_float")
+            self.emit(f"{n} = _from_float({', '.join([n, *(q.name for q in self.arrays)])})")
         for p in self.plan.parameters:
             self._classes(p)
         self._python_numbers()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 #: integers as long as they fit in a float64 one and all, and those of which small ones do not
 WORDS = {
@@ -104,7 +104,7 @@ class Conversions:
     arrays become complex128: those of float64, and `whole` says of which integers.  `lone` are
     parameters that may be of further narrow kinds, one of them, where all others are of float64.
     Integers are converted `where` the numbers are as this says, and mixtures where they are as
-    `met` says.
+    `met` says.  Numbers that are one of those `apart` keep integers from being converted.
     """
 
     names: tuple[str, ...] = ()
@@ -118,6 +118,7 @@ class Conversions:
     lone: tuple[tuple[str, str], ...] = ()
     where: str = ""
     met: str = ""
+    apart: tuple[tuple[str, int], ...] = field(default=(), compare=False)
 
     def __bool__(self) -> bool:
         return bool(self.names or self.mixed or self.complexes)

@@ -9,7 +9,7 @@ which they are the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from porter import ir
@@ -22,6 +22,7 @@ from porter.ir.walk import rewrite
 
 #: with more ways through a function, they are not looked at
 MOST_WAYS = 8
+_Way = tuple[tuple[ir.Expr, bool], ...]
 _Each = Sequence[tuple[Question, Conversions]]
 _OPPOSITE = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
 
@@ -64,7 +65,20 @@ def _of_integers(each: _Each, found: Conversions) -> Conversions:
     good = [bool(names) and names <= set(c.names) for _, c in each]
     always = shared([(c, names) for (_, c), known in zip(each, good, strict=True) if known])
     where = _where(each, good) if set(always.names) == names else None
-    return found if where is None else replace(always, mixed=(), where=where)
+    apart = _apart(way.program.way for (way, _), known in zip(each, good, strict=True) if not known)
+    return found if where is None else replace(always, mixed=(), where=where, apart=tuple(apart))
+
+
+def _apart(bad: Iterable[_Way]) -> Iterator[tuple[str, int]]:
+    """The numbers, and what they are equal to on some ways."""
+    for cond in (c for way in bad for c, goes in way if goes):
+        match cond:
+            case ir.Op("eq", (ir.Value(poly=poly), ir.Value(poly=known))) if (
+                poly.symbol is not None and known.constant is not None
+            ):
+                yield poly.symbol.name, known.constant
+            case ir.Op("eq", (ir.Value(poly=poly), ir.Const(value=int() as value))) if poly.symbol:
+                yield poly.symbol.name, value
 
 
 def _where(each: _Each, good: Sequence[bool]) -> str | None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from porter.codegen.module.module import FunctionText, function_text
 from porter.convert.again import Again, How, in_float64
 from porter.convert.casts import stated_alone
-from porter.convert.served.complexes import real_arrays
+from porter.convert.served.complexes import doubled, real_arrays
 from porter.convert.served.kinds import beside_floats, other_kinds, with_lone, with_stored
 from porter.convert.served.other_dtypes import unsigned
 from porter.convert.served.promotion import Question, conversions
@@ -71,6 +71,11 @@ def accepted_by(function: FunctionSource, made: Made, how: How, text: FunctionTe
         found = Conversions()
     elif question is not None and not any(DType(s.dtype).kind in "biu" for s in also):
         found = real_arrays(question, found, lambda p: function_text(p, how.target).key())
+    if wide is not None and not how.target.elements:
+        served = {n for s in also if s.dtype == "float32" for n in s.names}
+        served |= {n for g in groups if len(g) > 1 for n in g}
+        single = doubled(wide, found, served, lambda p: function_text(p, how.target).key())
+        found = replace(found, doubled=single)
     return Accepted(own, also, found, groups, question)
 
 

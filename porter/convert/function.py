@@ -10,6 +10,7 @@ from porter import ir
 from porter.codegen.module.as_ufunc import AsUfunc, as_ufunc
 from porter.codegen.module.host_form import HostForm, with_host_form
 from porter.codegen.module.marks import (
+    DOUBLED,
     FLOATS,
     dtypes_of,
     plain_of,
@@ -169,6 +170,9 @@ class Converted:
                 said += f', {key}="{words}"'
             filled[rule_of(group[0])] = said
         filled[FLOATS] = ", floats=True" if self.conversions.floats else ""
+        filled[DOUBLED] = "".join(map(self._doubled, self.conversions.doubled))
+        if self.conversions.doubled:
+            needs = replace(needs, helpers={*needs.helpers, "_doubled"})
         named = self._served_as_integers
         # what a loop makes of integers is not refused
         filled |= dict.fromkeys(map(plain_of, self.plan.numbers.counted), "")
@@ -195,6 +199,13 @@ class Converted:
         """The rest of the argument that says what is converted of an array, and where."""
         where = self.conversions.where
         return f'{rule}" if {where} else "' if where else rule
+
+    def _doubled(self, name: str) -> str:
+        """The line that makes an array of float32 double if all others are."""
+        others = [p for p in self.program.parameters if p.name != name and not p.fixed]
+        arrays = ", ".join(p.name for p in others if p.ndim is not None)
+        numbers = ", ".join(f"{'*' if p.items else ''}{p.name}" for p in others if p.ndim is None)
+        return f"    {name} = _doubled({name}, [{arrays}], [{numbers}])\n"
 
     def _meeting(self, group: Sequence[str]) -> dict[str, str]:
         """What the check of arrays that meet is told of some of them."""
@@ -464,7 +475,8 @@ def _converts_alike(first: Converted, one: Converted) -> bool:
     """Whether the first form still converts what it does, beside another one."""
     pairs = [(c.conversions, c.floats) for c in (first, one)]
     wanted, written = first.conversions, overlaps(first.plan).written
-    wanted = replace(wanted, names=tuple(n for n in wanted.names if n not in written), lone=())
+    names = tuple(n for n in wanted.names if n not in written)
+    wanted = replace(wanted, names=names, lone=(), doubled=())
     return wanted.only(shared(pairs)) == wanted
 
 

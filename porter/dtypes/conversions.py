@@ -29,6 +29,8 @@ _LONE_TEXT = re.compile(
     rf"(?P<names>[^ ]+(?:, [^ ]+)*): (?P<kinds>{'|'.join(list(_LONE.values())[::-1])})"
     r" beside float64 alone become float64(?: .*)?$"
 )
+_DOUBLED = "float32 where all others are of double precision become the same"
+_DOUBLED_TEXT = re.compile(rf"(?P<names>[^ ]+(?:, [^ ]+)*): {_DOUBLED}(?: .*)?$")
 #: integers up to here are exact in float64
 LARGEST = 2**53
 _TEXT = re.compile(
@@ -104,7 +106,8 @@ class Conversions:
     arrays become complex128: those of float64, and `whole` says of which integers.  `lone` are
     parameters that may be of further narrow kinds, one of them, where all others are of float64.
     Integers are converted `where` the numbers are as this says, and mixtures where they are as
-    `met` says.  Numbers that are one of those `apart` keep integers from being converted.
+    `met` says; numbers that are one of those `apart` keep integers from being converted.  One of
+    the arrays that are `doubled` may be of float32 where all others are of double precision.
     """
 
     names: tuple[str, ...] = ()
@@ -118,6 +121,7 @@ class Conversions:
     lone: tuple[tuple[str, str], ...] = ()
     where: str = ""
     met: str = ""
+    doubled: tuple[str, ...] = ()
     apart: tuple[tuple[str, int], ...] = field(default=(), compare=False)
 
     def __bool__(self) -> bool:
@@ -155,6 +159,7 @@ class Conversions:
             complexes=tuple(n for n in self.complexes if n in other.complexes),
             whole=self.whole if self.whole == other.whole else None,
             lone=tuple(one for one in self.lone if one in other.lone),
+            doubled=tuple(n for n in self.doubled if n in other.doubled),
         )
 
     def among(self, arrays: Collection[str]) -> Conversions:
@@ -165,6 +170,7 @@ class Conversions:
             mixed=tuple(g for g in self.mixed if set(g) <= {*arrays}),
             complexes=tuple(n for n in self.complexes if n in arrays),
             lone=tuple(one for one in self.lone if one[0] in arrays),
+            doubled=tuple(n for n in self.doubled if n in arrays),
         )
         return found if found or not self else Conversions()
 
@@ -189,6 +195,8 @@ class Conversions:
             f"{', '.join(g)}: float32 beside float64{met} become float64 (a pass over each float32)"
             for g in self.mixed
         ]
+        if self.doubled:
+            found.append(f"{', '.join(self.doubled)}: {_DOUBLED} (a pass over the array)")
         if self.complexes:
             start = f"{', '.join(self.complexes)}:"
             found.append(f"{start} float64 becomes complex128 (a pass over the array)")
@@ -206,10 +214,13 @@ class Conversions:
         some, whole = False, None
         lone: list[tuple[str, str]] = []
         where = met = ""
+        doubled: tuple[str, ...] = ()
         for line in lines:
             if found := _LONE_TEXT.match(line):
                 kinds = next(k for k, text in _LONE.items() if text == found["kinds"])
                 lone += [(n, kinds) for n in found["names"].split(", ")]
+            if found := _DOUBLED_TEXT.match(line):
+                doubled = tuple(found["names"].split(", "))
             found = _TEXT.match(line)
             if found is None:
                 continue
@@ -235,7 +246,7 @@ class Conversions:
             complexes,
             whole,
             tuple(lone),
-            where, met,
+            where, met, doubled,
         )  # fmt: skip
 
 

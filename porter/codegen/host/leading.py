@@ -115,3 +115,14 @@ def _argument(value: str | ir.Expr | None) -> str:
 def settled(c: ir.Check, leading: LeadingAxes) -> bool:
     """Whether a check is about the leading axes of two of the arrays."""
     return leading.concerns(c.left.dim) and leading.concerns(c.right.dim)
+
+
+def settles(d: ir.Check, c: ir.Check) -> bool:
+    """Whether two sizes have been compared by `d` wherever `c` would compare them."""
+    return (
+        "index" not in (d.kind, c.kind)
+        and d.error == c.error
+        and {d.left, d.right} == {c.left, c.right}
+        and set(d.when) <= set(c.when)
+        and set(d.conditions) <= set(c.conditions)
+    )

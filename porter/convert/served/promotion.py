@@ -36,8 +36,7 @@ _STEPS = {
     "trunc", "rint", "isnan", "isinf", "isfinite", "signbit", "heaviside", "not", "and", "or",
     "xor", "copysign",
 }  # fmt: skip
-
-
+_DOUBLE = {"float32": "float64", "complex64": "complex128"}
 #: magnitudes between which a number has a float32 near it
 _SMALLEST, _GREATEST = 1e-37, 1e38
 #: builds the program of one function for other types; None where that is refused
@@ -375,8 +374,7 @@ def _shown(
     with `floats`, numbers are floats."""
 
     def dtype(d: DType) -> DType:
-        name = "float64" if single and d.name == "float32" else d.name
-        return DType(name, d.weak)
+        return DType(_DOUBLE.get(d.name, d.name) if single else d.name, d.weak)
 
     def same(p: Poly) -> Poly:
         return p
@@ -401,8 +399,12 @@ def _mixes(question: Question, group: Sequence[str], wide: str) -> bool:
     An operation on none of several arrays of float64 is one of float32.  So what any mixture
     computes in float32 is so with one of its float64 arrays being the only one.
     """
-    program = question.given({n: "float32" for n in group if n != wide})
-    own = question.program
+    return widens(question, [n for n in group if n != wide])
+
+
+def widens(question: Question, names: Collection[str]) -> bool:
+    """Whether the program with arrays of float32 is that of float64, but for what it rounds."""
+    program, own = question.given(dict.fromkeys(names, "float32")), question.program
     if program is None:
         return False
     if _shown(_rounded(program.body), program.buffers, program, True) != _shown(
@@ -481,13 +483,13 @@ def _steps(e: ir.Expr, stored: Collection[str]) -> bool:
     match e:
         case ir.Op(op, args) if op in _STEPS:
             return any(_is_single(a) for a in args) and not all(_is_given(a, stored) for a in args)
-        case ir.Cast(arg, dtype) if dtype.kind != "f":
+        case ir.Cast(arg, dtype) if dtype.kind not in "fc":
             return _is_single(arg) and not _is_given(arg, stored)
     return False
 
 
 def _is_single(e: ir.Expr) -> bool:
-    return e.dtype.name == "float32" and not e.dtype.weak
+    return e.dtype.name in _DOUBLE and not e.dtype.weak
 
 
 def _is_given(e: ir.Expr, stored: Collection[str]) -> bool:

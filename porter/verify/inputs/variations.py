@@ -136,6 +136,11 @@ def converted(
                     f"integers for {wide}, else float32",
                     _typed(inputs, single | {wide: "int64"}, most),
                 )
+    for name in conversions.doubled:
+        parts = tuple(
+            replace(a, value=a.value.real.copy()) if a.name == name else a for a in inputs.arguments
+        )
+        yield f"float32 for {name}", _typed(replace(inputs, arguments=parts), {name: "float32"}, 0)
     yield from _real(inputs, conversions)
     yield from _with_numbers(inputs, parameters, conversions)
 

@@ -203,7 +203,7 @@ class Converted:
     def _doubled(self, name: str) -> str:
         """The line that makes an array of float32 double if all others are."""
         others = [p for p in self.program.parameters if p.name != name and not p.fixed]
-        arrays = ", ".join(p.name for p in others if p.ndim is not None)
+        arrays = ", ".join(p.name for p in others if p.ndim is not None and p.dtype.kind in "fc")
         numbers = ", ".join(f"{'*' if p.items else ''}{p.name}" for p in others if p.ndim is None)
         return f"    {name} = _doubled({name}, [{arrays}], [{numbers}])\n"
 
@@ -232,7 +232,7 @@ class Converted:
         if self._served_as_integers and any(self.plan.numbers.python):
             return False
         known, allowed = self.conversions, self._allowed()
-        converted = () if known.some or known.floats else known.names
+        converted = () if known.some or known.floats or known.where else known.names
         whole = known.complexes if known.whole else ()
         return all("int64" in allowed[n] or n in converted or n in whole for n in allowed)
 

@@ -71,7 +71,8 @@ def doubled(
     """The arrays that may be of float32 where all others are of float64 or complex128: those of
     float64 but the ones `served` as they are, and those that become complex."""
     floats = [n for n in question.names if n in convertible(question) and n not in served]
-    if found.where or found.met or len(question.types) < 2:
+    kinds = {t.dtype.kind for t in question.types if t.ndim is not None}
+    if found.where or found.met or len(question.types) < 2 or kinds & {*"iu"}:
         return ()
     single = [n for n in floats if widens(question, [n])]
     for n in found.complexes:

@@ -67,23 +67,28 @@ class Again:
     served: Served
 
     def program(
-        self, function: FunctionSource, types: Sequence[ParameterType]
-    ) -> ir.Program | None:
+        self, function: FunctionSource, types: Sequence[ParameterType],
+        way: tuple[bool, ...] | None = None,
+    ) -> ir.Program | None:  # fmt: skip
         """The array program for these types; None where they are refused."""
         made, known = self.served, self.how.programs
-        key = (function.node, tuple(types), not made.loose, made.names)
+        key = (function.node, tuple(types), not made.loose, made.names, way)
         if key not in known:
-            known[key] = self._built(function, types)
+            known[key] = self._built(function, types, way)
         other = known[key]
         # what serves broadcast axes is a private function
         own = made.program
         return other and replace(other, name=own.name, docstring=own.docstring)
 
-    def _built(self, function: FunctionSource, types: Sequence[ParameterType]) -> ir.Program | None:
+    def _built(
+        self, function: FunctionSource, types: Sequence[ParameterType],
+        way: tuple[bool, ...] | None,
+    ) -> ir.Program | None:  # fmt: skip
         how, made = self.how, self.served
         try:
             grow = not made.loose  # as `strides` builds what has them
-            return build(function, types, how.scope, how.partial, grow=grow, loose=made.names)
+            return build(function, types, how.scope, how.partial, grow=grow, loose=made.names,
+                         way=way)  # fmt: skip
         except (Refusal, RecursionError):
             return None
         except Exception:

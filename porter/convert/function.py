@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import product
 
 from porter import ir
 from porter.codegen.module.as_ufunc import AsUfunc, as_ufunc
 from porter.codegen.module.host_form import HostForm, with_host_form
 from porter.codegen.module.marks import (
+    DOUBLED,
     FLOATS,
     dtypes_of,
     plain_of,
@@ -21,7 +21,8 @@ from porter.codegen.module.marks import (
 )
 from porter.codegen.module.module import FunctionText, function_text
 from porter.codegen.module.variants import Variant, dispatcher
-from porter.convert.again import Again, How, in_float64
+from porter.convert.accepting import accepted_by
+from porter.convert.again import How
 from porter.convert.attempt import (
     assumable,
     assumptions,
@@ -31,21 +32,15 @@ from porter.convert.attempt import (
     method_apart,
     serial,
 )
-from porter.convert.casts import OUT, Casts, as_ufunc_of, casts_of, stated_alone
+from porter.convert.casts import OUT, Casts, as_ufunc_of, casts_of
 from porter.convert.parts import for_parts, lines_of, signatures_of
 from porter.convert.reduction import for_reduction
-from porter.convert.served.complexes import real_arrays
-from porter.convert.served.kinds import beside_floats, other_kinds, with_lone, with_stored
 from porter.convert.served.numbers import reals
 from porter.convert.served.numbers_alone import host_form
-from porter.convert.served.other_dtypes import forms_of_dtypes, integer_form, spelled, unsigned
-from porter.convert.served.promotion import Question, conversions
+from porter.convert.served.other_dtypes import forms_of_dtypes, integer_form, spelled
 from porter.convert.served.siblings import (
     Sibling,
     by_size,
-    fewest,
-    groups_of,
-    siblings_of,
     take_float64,
 )
 from porter.convert.served.strides import Served, broadcast_name
@@ -163,12 +158,21 @@ class Converted:
                 needs = replace(needs, helpers={*needs.helpers, "_kept", "_all_integers"})
             for name in set(group) & set(self.conversions.names):
                 # of arrays that meet, the dtypes of all decide
-                filled[dtypes_of(name)] += f'", "{rule if len(group) == 1 else "together"}'
+                filled[dtypes_of(name)] += (
+                    f'", "{self._converts(rule if len(group) == 1 else "together")}'
+                )
+            said = f', rule="{rule}"' if rule else ""
+            if self.conversions.met and tuple(group) in self.conversions.mixed:
+                others = replace(self.conversions, mixed=()).words(group, kept)
+                said += f' if {self.conversions.met} else "{others}"'
             for key, words in (self._meeting(group) if rule else {}).items():
                 needs = replace(needs, helpers={*needs.helpers, f"_{key}"})
-                rule += f'", {key}="{words}'
-            filled[rule_of(group[0])] = f', rule="{rule}"' if rule else ""
+                said += f', {key}="{words}"'
+            filled[rule_of(group[0])] = said
         filled[FLOATS] = ", floats=True" if self.conversions.floats else ""
+        filled[DOUBLED] = "".join(map(self._doubled, self.conversions.doubled))
+        if self.conversions.doubled:
+            needs = replace(needs, helpers={*needs.helpers, "_doubled"})
         named = self._served_as_integers
         # what a loop makes of integers is not refused
         filled |= dict.fromkeys(map(plain_of, self.plan.numbers.counted), "")
@@ -190,6 +194,18 @@ class Converted:
             every = self._each_dtype(allowed)
             parts = tuple(with_signatures(part, every) for part in parts)
         return replace(self.blank, parts=parts, needs=needs)
+
+    def _converts(self, rule: str) -> str:
+        """The rest of the argument that says what is converted of an array, and where."""
+        where = self.conversions.where
+        return f'{rule}" if {where} else "' if where else rule
+
+    def _doubled(self, name: str) -> str:
+        """The line that makes an array of float32 double if all others are."""
+        others = [p for p in self.program.parameters if p.name != name and not p.fixed]
+        arrays = ", ".join(p.name for p in others if p.ndim is not None and p.dtype.kind in "fc")
+        numbers = ", ".join(f"{'*' if p.items else ''}{p.name}" for p in others if p.ndim is None)
+        return f"    {name} = _doubled({name}, [{arrays}], [{numbers}])\n"
 
     def _meeting(self, group: Sequence[str]) -> dict[str, str]:
         """What the check of arrays that meet is told of some of them."""
@@ -216,7 +232,7 @@ class Converted:
         if self._served_as_integers and any(self.plan.numbers.python):
             return False
         known, allowed = self.conversions, self._allowed()
-        converted = () if known.some or known.floats else known.names
+        converted = () if known.some or known.floats or known.where else known.names
         whole = known.complexes if known.whole else ()
         return all("int64" in allowed[n] or n in converted or n in whole for n in allowed)
 
@@ -408,41 +424,14 @@ def _converted(function: FunctionSource, made: Made, how: How, told: bool) -> Co
     """One form of a function, as if it were the only one."""
     types, program, planned = made.types, made.program, made.plan
     text = function_text(planned, how.target)
-    again = Again(how, made.served) if how.siblings else None
-    groups = groups_of(function, types, planned)
-    accepted = Conversions()
-    kinds: Mapping[tuple[str, ...], tuple[str, ...]] = {}
-    question = None
-    # what is converted depends on elements, which are not computed yet where arrays are in chunks;
-    # where signatures are stated, they say to what arguments are cast
-    if again is not None and not how.target.chunked and how.casts is None:
-        names = [p.name.value for p in parameters_of(function)]
-        build_again = partial(again.program, function)
-        question = Question(names, types, program, planned, build_again, again.planned)
-        wide = in_float64(question, function, again, text)
-        accepted = conversions(wide, groups) if wide else accepted
-        kinds = other_kinds(question, groups, accepted)
-    texts = None if again is None else again.text
-    more = {**kinds, **unsigned(types, planned, groups)}
-    own, also = siblings_of(function, types, planned, text, texts, more)
-    also = stated_alone(how.casts, also)
-    if how.target.elements and how.casts is None:
-        also = fewest(own, also)
-    if question is not None:
-        kept = [g for g in kinds if any(s.names == g and s.dtype in kinds[g] for s in also)]
-        accepted = beside_floats(wide or question, groups, accepted, kept)
-        accepted = with_stored(wide or question, groups, accepted, kept)
-        accepted = with_lone(wide or question, groups, accepted)
-    if not take_float64(own, also):
-        accepted = Conversions()
-    elif question is not None and not any(DType(s.dtype).kind in "biu" for s in also):
-        accepted = real_arrays(question, accepted, lambda p: function_text(p, how.target).key())
+    takes = accepted_by(function, made, how, text)
     return Converted(
         function.name, types,
         (*assumptions(function, types, "" if told else None), *program.assumed, *serial(planned)),
         program, planned,
-        text, function.module.path, own, also, reals=() if question is None else reals(question),
-        assumable=assumable(function, types), groups=groups, conversions=accepted,
+        text, function.module.path, takes.own, takes.siblings,
+        reals=() if takes.question is None else reals(takes.question),
+        assumable=assumable(function, types), groups=takes.groups, conversions=takes.conversions,
         beside=None if made.served.beside is None
         else _converted(function, Made(types, made.served.beside), how, True),
         raising=how.raising(planned), target=how.target, parts=lines_of(function),
@@ -486,7 +475,8 @@ def _converts_alike(first: Converted, one: Converted) -> bool:
     """Whether the first form still converts what it does, beside another one."""
     pairs = [(c.conversions, c.floats) for c in (first, one)]
     wanted, written = first.conversions, overlaps(first.plan).written
-    wanted = replace(wanted, names=tuple(n for n in wanted.names if n not in written), lone=())
+    names = tuple(n for n in wanted.names if n not in written)
+    wanted = replace(wanted, names=names, lone=(), doubled=())
     return wanted.only(shared(pairs)) == wanted
 
 

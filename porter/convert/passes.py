@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from porter import ir
 from porter.analyses.accesses import accesses
 from porter.analyses.broadcast import expandable, fixed_shapes, own_shapes
+from porter.analyses.floats import integral_floats
 from porter.analyses.runtime_broadcast import widenable
 from porter.analyses.scans import scan_lines
+from porter.analyses.turns import Turns, turns
 from porter.ir.aliasing import Aliases
 from porter.ir.check import IRError, Rule, check
 from porter.ir.context import Context
@@ -140,6 +142,8 @@ def plan(program: ir.Program, schedules: Sequence[Schedule] = ()) -> Plan:
     """
     body, context = lower(program, schedules)
     groups = expandable(program)
+    strict = fixed_shapes(program)
+    asked = turns(program) if strict else Turns()
     return Plan(
         program.name,
         program.parameters,
@@ -150,7 +154,7 @@ def plan(program: ir.Program, schedules: Sequence[Schedule] = ()) -> Plan:
         program.constants,
         program.origin,
         program.indexed or _indexed(program),
-        fixed_shapes(program),
+        strict and not asked.counts,
         groups,
         widenable(program, [m for g in groups for m in g]),
         program.imports,
@@ -161,6 +165,8 @@ def plan(program: ir.Program, schedules: Sequence[Schedule] = ()) -> Plan:
         no_points=program.shared_updates,
         per_element=program.per_element,
         seed=program.seed,
+        turns=asked,
+        integral_floats=integral_floats(program),
     )
 
 

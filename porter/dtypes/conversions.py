@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 #: integers as long as they fit in a float64 one and all, and those of which small ones do not
 WORDS = {
@@ -29,6 +29,8 @@ _LONE_TEXT = re.compile(
     rf"(?P<names>[^ ]+(?:, [^ ]+)*): (?P<kinds>{'|'.join(list(_LONE.values())[::-1])})"
     r" beside float64 alone become float64(?: .*)?$"
 )
+_DOUBLED = "float32 where all others are of double precision become the same"
+_DOUBLED_TEXT = re.compile(rf"(?P<names>[^ ]+(?:, [^ ]+)*): {_DOUBLED}(?: .*)?$")
 #: integers up to here are exact in float64
 LARGEST = 2**53
 _TEXT = re.compile(
@@ -37,8 +39,8 @@ _TEXT = re.compile(
     r"(?P<exact> whose largest value n keeps (?:(?P<own>\d+) \* )?n(?:\*\*(?P<power>\d+))? within"
     r" the dtype and(?P<other> (?:(?P<factor>\d+) \* )?n(?:\*\*\d+)?)? within 2\*\*53)?"
     r"(?P<floats> beside numbers that are floats)?(?P<beside> beside arrays of floats)?"
-    r"(?P<some> beside one of them of floats)?"
-    r"|(?P<mixed>float32 beside float64)|(?P<real>float64)) becomes? (?P<to>float64|complex128)"
+    r"(?P<some> beside one of them of floats)?|(?P<mixed>float32 beside float64)|(?P<real>float64))"
+    r"(?: where (?P<where>.+?))? becomes? (?P<to>float64|complex128)"
     r"(?: .*)?$"
 )
 
@@ -103,6 +105,9 @@ class Conversions:
     all are integers they are refused, because NumPy computes integers.  Of `complexes` real
     arrays become complex128: those of float64, and `whole` says of which integers.  `lone` are
     parameters that may be of further narrow kinds, one of them, where all others are of float64.
+    Integers are converted `where` the numbers are as this says, and mixtures where they are as
+    `met` says; numbers that are one of those `apart` keep integers from being converted.  One of
+    the arrays that are `doubled` may be of float32 where all others are of double precision.
     """
 
     names: tuple[str, ...] = ()
@@ -114,6 +119,10 @@ class Conversions:
     complexes: tuple[str, ...] = ()
     whole: Integers | None = None
     lone: tuple[tuple[str, str], ...] = ()
+    where: str = ""
+    met: str = ""
+    doubled: tuple[str, ...] = ()
+    apart: tuple[tuple[str, int], ...] = field(default=(), compare=False)
 
     def __bool__(self) -> bool:
         return bool(self.names or self.mixed or self.complexes)
@@ -150,6 +159,7 @@ class Conversions:
             complexes=tuple(n for n in self.complexes if n in other.complexes),
             whole=self.whole if self.whole == other.whole else None,
             lone=tuple(one for one in self.lone if one in other.lone),
+            doubled=tuple(n for n in self.doubled if n in other.doubled),
         )
 
     def among(self, arrays: Collection[str]) -> Conversions:
@@ -160,6 +170,7 @@ class Conversions:
             mixed=tuple(g for g in self.mixed if set(g) <= {*arrays}),
             complexes=tuple(n for n in self.complexes if n in arrays),
             lone=tuple(one for one in self.lone if one[0] in arrays),
+            doubled=tuple(n for n in self.doubled if n in arrays),
         )
         return found if found or not self else Conversions()
 
@@ -171,6 +182,7 @@ class Conversions:
             what += " beside numbers that are floats" if self.floats else ""
             what += " beside arrays of floats" if self.beside else ""
             what += " beside one of them of floats" if self.some else ""
+            what += f" where {self.where}" if self.where else ""
             found.append(f"{', '.join(self.names)}: {what} become float64 (a pass over the array)")
         for kinds in dict.fromkeys(k for _, k in self.lone):
             names = ", ".join(n for n, k in self.lone if k == kinds)
@@ -178,10 +190,13 @@ class Conversions:
                 f"{names}: {_LONE[kinds]} beside float64 alone become float64"
                 " (a pass over the array)"
             )
+        met = f" where {self.met}" if self.met else ""
         found += [
-            f"{', '.join(g)}: float32 beside float64 become float64 (a pass over each float32)"
+            f"{', '.join(g)}: float32 beside float64{met} become float64 (a pass over each float32)"
             for g in self.mixed
         ]
+        if self.doubled:
+            found.append(f"{', '.join(self.doubled)}: {_DOUBLED} (a pass over the array)")
         if self.complexes:
             start = f"{', '.join(self.complexes)}:"
             found.append(f"{start} float64 becomes complex128 (a pass over the array)")
@@ -198,16 +213,21 @@ class Conversions:
         complexes: tuple[str, ...] = ()
         some, whole = False, None
         lone: list[tuple[str, str]] = []
+        where = met = ""
+        doubled: tuple[str, ...] = ()
         for line in lines:
             if found := _LONE_TEXT.match(line):
                 kinds = next(k for k, text in _LONE.items() if text == found["kinds"])
                 lone += [(n, kinds) for n in found["names"].split(", ")]
+            if found := _DOUBLED_TEXT.match(line):
+                doubled = tuple(found["names"].split(", "))
             found = _TEXT.match(line)
             if found is None:
                 continue
             group = tuple(found["names"].split(", "))
             if found["mixed"]:
                 mixed.append(group)
+                met = found["where"] or ""
             elif found["real"]:
                 complexes = group
             elif found["to"] == "complex128":
@@ -215,10 +235,19 @@ class Conversions:
             else:
                 names, integers = group, _read(found)
                 floats, beside = bool(found["floats"]), bool(found["beside"])
-                some = bool(found["some"])
+                some, where = bool(found["some"]), found["where"] or ""
         return Conversions(
-            names, integers, tuple(mixed), floats, beside, some, complexes, whole, tuple(lone)
-        )
+            names,
+            integers,
+            tuple(mixed),
+            floats,
+            beside,
+            some,
+            complexes,
+            whole,
+            tuple(lone),
+            where, met, doubled,
+        )  # fmt: skip
 
 
 def _said(i: Integers) -> str:
@@ -275,7 +304,12 @@ def shared(parts: Sequence[tuple[Conversions, Collection[str]]]) -> Conversions:
         if all(one in c.lone for c, arrays in parts if one[0] in arrays)
     )  # fmt: skip
     whole = found[0].whole if found and all(c.whole == found[0].whole for c in found) else None
+    where = dict.fromkeys(c.where for c in found if set(c.names) & set(names))
+    names = () if len(where) > 1 else names
+    meet = dict.fromkeys(c.met for c in found if c.mixed)
+    mixed = () if len(meet) > 1 else mixed
     return Conversions(
         names, Integers(kind, own, factor, power, narrow), mixed, any(c.floats for c in found),
         some=any(c.some for c in found), complexes=complexes, whole=whole, lone=lone,
+        where=next(iter(where)) if names else "", met=next(iter(meet)) if mixed else "",
     )  # fmt: skip

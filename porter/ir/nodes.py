@@ -496,3 +496,5 @@ class Program:
     around: frozenset[str] = frozenset()  # the functions of the file
     host_products: bool = False  # NumPy on the host multiplies matrices faster than the target
     seed: Expr | None = None  # what the function itself gives its random numbers to start from
+    way: tuple[tuple[Expr, bool], ...] = ()  # where the branches go that the host decides
+    runs: tuple[Expr, ...] = ()  # what holds where loops run whose first turn is before them

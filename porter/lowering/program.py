@@ -47,31 +47,35 @@ MAX_RESTARTS = 6
 def build(
     function: FunctionSource, types: Sequence[ParameterType], scope: Globals, partial: bool = False,
     grow: bool = True, ones: frozenset[str] = frozenset(), loose: frozenset[str] = frozenset(),
-    observer: Observer | None = None,
+    observer: Observer | None = None, way: tuple[bool, ...] | None = None,
 ) -> ir.Program:  # fmt: skip
     """The array program. Raises Refusal where a statement cannot be converted.
 
     With `partial`, such a statement stays on the host where that is possible; with `grow`, a
     number that a loop adds arrays to is an array from there on; the axes in `ones` have length 1,
-    and the sizes in `loose` may be 1 where they meet others.
+    and the sizes in `loose` may be 1 where they meet others. Of the branches that numbers decide,
+    a `way` takes one each.
     """
     _check_definition(function)
     check_function(scope, function.node, top=True)
     try:
-        return _build(function, types, scope, partial, ones, grow, loose, observer)
+        return _build(function, types, scope, partial, ones, grow, loose, observer, way)
     except Contradiction as contradiction:
         for axis in contradiction.axes:
             with suppress(Refusal):
-                return _build(function, types, scope, partial, ones | {axis}, grow, loose, observer)
+                return _build(
+                    function, types, scope, partial, ones | {axis}, grow, loose, observer, way
+                )
         raise
 
 
 def _build(
     function: FunctionSource, types: Sequence[ParameterType], scope: Globals, partial: bool,
     ones: frozenset[str], grow: bool, loose: frozenset[str], observer: Observer | None,
+    way: tuple[bool, ...] | None,
 ) -> ir.Program:  # fmt: skip
     """The array program with some axes of arguments taken to have length 1."""
-    builder = Builder(function.module, partial, ones, grow, loose, observer)
+    builder = Builder(function.module, partial, ones, grow, loose, observer, way)
     for _ in range(MAX_RESTARTS):
         env, parameters = _environment(builder, function, types, scope)
         evaluator = ExpressionEvaluator(builder, scope, env, FunctionBody)
@@ -232,7 +236,9 @@ def _parameter(b: Builder, name: str, t: ParameterType, converted: DType | None)
     if t.ndim is None:
         if t.dtype.kind in "iu":
             b.strides.integers.add(name)
+            b.way.numbers.add(name)
             return host_integer(name)
+        b.way.numbers.add(name)
         return ir.Scalar(name, replace(t.dtype, weak=True))
     dtype = converted or DType(
         t.dtype.name, var=name if t.dtype.kind in "iuf" and name not in b.dtypes.pinned else None
@@ -292,6 +298,8 @@ def _finish(
         shared_updates=b.out.shared_updates,
         per_element=function.per_element,
         seed=b.out.seed,
+        way=tuple(b.way.taken),
+        runs=tuple(b.way.runs),
     )
     check(program.body, program, program.buffers)
     return program

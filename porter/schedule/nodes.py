@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from porter import ir
 from porter.analyses.leading_axes import LeadingAxes
+from porter.analyses.turns import Turns
 from porter.diagnostics import Diagnostic
 from porter.ir.aliasing import Aliases
 from porter.ir.nodes import STATES
@@ -121,6 +122,9 @@ class Plan:
     per_element: bool = False  # called for the elements of arrays, as a ufunc is
     broadcast: str = ""  # the function that serves calls in which an axis broadcasts
     seed: ir.Expr | None = None  # what the function gives its random numbers to start from
+    turns: Turns = Turns()  # noqa: RUF009 (immutable): loops must turn where arrays have several shapes
+
+    integral_floats: tuple[str, ...] = ()  # integer parameters that may be floats
 
     @property
     def remarks(self) -> tuple[str, ...]:

@@ -57,7 +57,7 @@ HELPERS = {
     *(f"{kind}_{op}" for kind in ("block", "column", "row", "scan")
       for op in ("sum", "prod", "max", "min", "any", "all")),
     "_on_device", "_array", "_weak", "_weak_integers", "_exact_integers", "_flat",
-    "_expanded", "_widened", "_integer", "_number",
+    "_expanded", "_widened", "_integer", "_from_float", "_doubled", "_number",
     "_to_device", "_same_memory", "_apart", "_blocks", "_row_threads", "_host_copy", "_to_host",
     "_rows", "_result", "_as_given", "_cupy_stream", "_from_cupy", "_copy_back", "_slice_bound",
     "on_device", "_is_single",

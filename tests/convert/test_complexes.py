@@ -32,8 +32,9 @@ def converted(body: str, signature: str = Z, parameters: str = "") -> Converted:
         ("return z * z * 1j", ""),
         # the sign of a zero
         ("return np.conj(z) * 1j", ""),
+        # it is given back as it came
+        ("return z, z * np.exp(1j)", "complex integers"),
         # what it is, is seen
-        ("return z, z * np.exp(1j)", ""),
         ("z[0] = 1j", ""),
         ("return z * 1j, np.iscomplexobj(z)", ""),
     ],

@@ -13,7 +13,7 @@ from porter.source.module import SourceModule
 LOOPS = {
     "for i in range(p, n):\n        out[i] = x[i]": (1, True),
     "for i in range(p - 1, n):\n        out[i] = x[i - p + 1]": (1, True),
-    "for i in range(n - 1, p, -1):\n        out[i] = x[i]": (1, True),
+    "for i in range(n - 1, p, -1):\n        out[i] = x[i]": (2, True),
     "for i in range(p, n):\n        out[i - p] = x[i - p]": (2, False),
     "for i in range(3, n):\n        out[i] = x[i]": (1, False),
     "for i in range(p, n):\n        out[i] = x[i - 1] + x[i - 3]": (1, True),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from porter.config import Config
-from porter.convert import function as converting
+from porter.convert import accepting as converting
 from porter.convert.files import convert_file
 from porter.convert.served.promotion import Question
 from porter.dtypes.conversions import Conversions, Integers

@@ -41,10 +41,11 @@ class Leading(HostBase):
         return [i for i in items_of(self.plan.items) if isinstance(i, ir.Return)]
 
     def _returned(self) -> Set[str]:
-        """The arrays of arguments that are returned as the kernels have them."""
+        """The arguments that are returned as the kernels have them, or that results may be."""
         values = [v for i in self._returns for k, v in enumerate(i.values)
-                  if not self._given_by(i, k)]  # fmt: skip
-        return {v for v in values if isinstance(v, str) and self.plan_parameter(v)}
+                  if isinstance(v, str) and not self._given_by(i, k)]  # fmt: skip
+        given = {v for v in values if self.plan_parameter(v)}
+        return given.union(*(self.plan.aliases.arguments(v) for v in values))
 
     def _given_by(self, item: ir.Return, k: int) -> str:
         """The argument that a result is, whatever the kernels take of it; '' if it is none.
@@ -114,3 +115,14 @@ def _argument(value: str | ir.Expr | None) -> str:
 def settled(c: ir.Check, leading: LeadingAxes) -> bool:
     """Whether a check is about the leading axes of two of the arrays."""
     return leading.concerns(c.left.dim) and leading.concerns(c.right.dim)
+
+
+def settles(d: ir.Check, c: ir.Check) -> bool:
+    """Whether two sizes have been compared by `d` wherever `c` would compare them."""
+    return (
+        "index" not in (d.kind, c.kind)
+        and d.error == c.error
+        and {d.left, d.right} == {c.left, c.right}
+        and set(d.when) <= set(c.when)
+        and set(d.conditions) <= set(c.conditions)
+    )

@@ -8,10 +8,18 @@ from porter import ir
 from porter.analyses.leading_axes import LeadingAxes
 from porter.analyses.testable import needed
 from porter.codegen.host.head import own_keywords
-from porter.codegen.host.leading import settled
+from porter.codegen.host.leading import settled, settles
 from porter.codegen.host.pipeline import Pipeline
 from porter.codegen.host.workspaces import is_interrupted
-from porter.codegen.module.marks import FLOATS, dtypes_of, plain_of, real_of, refused_of, rule_of
+from porter.codegen.module.marks import (
+    DOUBLED,
+    FLOATS,
+    dtypes_of,
+    plain_of,
+    real_of,
+    refused_of,
+    rule_of,
+)
 from porter.codegen.style.atoms import in_fstring
 from porter.ir.ops import SHOWN
 from porter.ir.walk import walk
@@ -42,7 +50,7 @@ class Prologue(Pipeline):
             self.emit(f"{name} = {root}.dtype.type")
         self.out.lines += asserted
         for k, c in enumerate(self.pending):
-            if not any(_settles(d, c) for d in self.pending[:k]):
+            if not any(settles(d, c) for d in self.pending[:k]):
                 self._check(c)
         self.pending = []
         for written, read in self.plan.no_alias:
@@ -82,6 +90,10 @@ class Prologue(Pipeline):
                 self.emit(f"{p.name} = self.{p.attribute}")
         for n in self._given_back():
             self.emit(f"given_{n} = {n}")
+        self.out.lines.append(DOUBLED.rstrip())
+        for n in self.plan.integral_floats:
+            self._needs("_from_float")
+            self.emit(f"{n} = _from_float({', '.join([n, *(q.name for q in self.arrays)])})")
         for p in self.plan.parameters:
             self._classes(p)
         self._python_numbers()
@@ -355,6 +367,14 @@ class Prologue(Pipeline):
                 self.emit(f'    raise ValueError(f"{text}: {{_command()}}")')
             return names[0]
         self.emit(f"shape = {self._shape_of(names)}")
+        if self.plan.turns.counts:
+            runs = " and ".join(f"{self.host.poly(n, 5)} > 0" for n in self.plan.turns.counts)
+            same = " == ".join([*map(self._shape_of, self.plan.turns.first), "shape"])
+            self._needs("_command")
+            self.emit(f"if not ({runs} or {same}):")
+            shapes = " ".join(f"{{{n}.shape}}" for n in names)
+            text = f"operands could not be broadcast together where a loop does not run: {shapes}"
+            self.emit(f'    raise ValueError(f"{text}: {{_command()}}")')
         return ""
 
     def _shape_of(self, names: Sequence[str]) -> str:
@@ -467,17 +487,6 @@ class Prologue(Pipeline):
             self.emit("else:")
         pad = "    " if word == "elif" else ""
         self.emit(f"{pad}{own} = {self.spelled(self.target.moved(name))}")
-
-
-def _settles(d: ir.Check, c: ir.Check) -> bool:
-    """Whether two sizes have been compared by `d` wherever `c` would compare them."""
-    return (
-        "index" not in (d.kind, c.kind)
-        and d.error == c.error
-        and {d.left, d.right} == {c.left, c.right}
-        and set(d.when) <= set(c.when)
-        and set(d.conditions) <= set(c.conditions)
-    )
 
 
 def _tuple(names: Sequence[str]) -> str:

@@ -82,7 +82,7 @@ class Results(Leading):
                 return self._whole(value)
             made = self._array_result(value, plain, kept)
             for p in sorted(self.plan.aliases.arguments(value)):
-                made = f"{p} if {value} is {self.buffer(p)} else {made}"
+                made = f"{self._whole(p)} if {value} is {self.buffer(p)} else {made}"
             return made
         if isinstance(value, ir.Object) and value.array and self.arrays:
             return self.spelled(self.target.as_given(value.name, self.on_device()))

@@ -52,6 +52,8 @@ def refused_of(name: str) -> str:
     return f"'{_SIGN}!{name}{_SIGN}'"
 
 
+#: the line that has float32 beside doubles as such, if there is one
+DOUBLED = f"    # {_SIGN}2{_SIGN}\n"
 #: the argument that says that a number may be a float beside integers, or may not
 FLOATS = f', floats="{_SIGN}#{_SIGN}"'
 

@@ -6,13 +6,13 @@ letter of the text; then the host may convert them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
 from porter import ir
 from porter.convert.served.numbers import reals
-from porter.convert.served.promotion import Question, conversions, convertible, within
+from porter.convert.served.promotion import Question, conversions, convertible, widens, within
 from porter.diagnostics import Refusal
 from porter.dtypes.conversions import Conversions, Integers
 from porter.dtypes.dtype import COMPLEX128, FLOAT64, DType
@@ -29,7 +29,7 @@ Key = Callable[[Plan], tuple[object, ...]]
 def real_arrays(question: Question, found: Conversions, key: Key) -> Conversions:
     """The conversions with those of real arrays to complex ones, if there are any."""
     names = sorted(convertible(question, "complex128"))
-    if not 0 < len(names) <= MOST or found.beside:
+    if not 0 < len(names) <= MOST or found.beside or found.where:
         return found
     others = [n for n, t in zip(question.names, question.types, strict=True)
               if t.ndim is not None and n not in names and t.dtype.kind == "f"]  # fmt: skip
@@ -59,20 +59,43 @@ def _is_served(
         return False
     for dtype in ("float64", "float32") if others else ("float64",):
         given = dict.fromkeys(others, dtype)
-        complexes, program = question.given(given), question.given(given | real)
-        if complexes is None or program is None:
-            return False
-        try:
-            wanted = key(question.planned(_plain(program, program.body)))
-            as_real = _as_real(complexes, names)
-            made = replace(program, body=as_real, buffers=complexes.buffers | {
-                n: replace(program.buffers[n], dtype=FLOAT64) for n in names
-            })  # fmt: skip
-            if key(question.planned(_plain(made, made.body))) != wanted:
-                return False
-        except (Refusal, RecursionError):
+        asked = question.with_dtypes(given)
+        if asked is None or not _is_real(asked, real, key):
             return False
     return True
+
+
+def doubled(
+    question: Question, found: Conversions, served: Collection[str], key: Key
+) -> tuple[str, ...]:
+    """The arrays that may be of float32 where all others are of float64 or complex128: those of
+    float64 but the ones `served` as they are, and those that become complex."""
+    floats = [n for n in question.names if n in convertible(question) and n not in served]
+    kinds = {t.dtype.kind for t in question.types if t.ndim is not None}
+    if found.where or found.met or len(question.types) < 2 or kinds & {*"iu"}:
+        return ()
+    single = [n for n in floats if widens(question, [n])]
+    for n in found.complexes:
+        rest = [m for m in found.complexes if m != n]
+        each = [(), *_each(question, rest)] if rest else [()]
+        if all(_is_real(question, dict.fromkeys(some, "float64") | {n: "float32"}, key)
+               for some in each):  # fmt: skip
+            single.append(n)
+    return tuple(n for n in question.names if n in single)
+
+
+def _is_real(question: Question, real: Mapping[str, str], key: Key) -> bool:
+    """Whether the program for some complex arrays is that for real ones, to the last letter."""
+    complexes, program = question.program, question.given(real)
+    if program is None:
+        return False
+    try:
+        wanted = key(question.planned(_plain(program, program.body)))
+        buffers = {n: replace(program.buffers[n], dtype=DType(d)) for n, d in real.items()}
+        made = replace(program, body=_as_real(complexes, real), buffers=complexes.buffers | buffers)
+        return key(question.planned(_plain(made, made.body))) == wanted
+    except (Refusal, RecursionError):
+        return False
 
 
 def _whole(
@@ -103,13 +126,13 @@ def _plain(program: ir.Program, body: Sequence[ir.Stmt]) -> ir.Program:
     return replace(program, body=made, buffers=buffers, parameters=parameters)
 
 
-def _as_real(program: ir.Program, names: Collection[str]) -> tuple[ir.Stmt, ...]:
+def _as_real(program: ir.Program, real: Mapping[str, str]) -> tuple[ir.Stmt, ...]:
     """The statements with a real number where an element of some complex arrays is loaded."""
 
     def change(e: ir.Expr) -> ir.Expr | None:
         match e:
-            case ir.Load(buffer=name) if name in names:
-                return ir.Cast(replace(e, dtype=FLOAT64), COMPLEX128)
+            case ir.Load(buffer=name) if name in real:
+                return ir.Cast(replace(e, dtype=DType(real[name])), COMPLEX128)
             case ir.Op("real" | "imag" | "abs" as op, (arg,), dtype) if dtype == FLOAT64:
                 arg = rewrite(arg, change)
                 return _part(op, arg) or ir.Op(op, (arg,), dtype)

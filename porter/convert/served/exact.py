@@ -37,7 +37,8 @@ class Number:
     """An integer expression in float64: with elements up to n, it is up to `factor * n**power`.
 
     `plain` if it is an element as it is, or a number; `zero` if it may be the zero that only
-    floats have, -0.0; `summed` if NumPy computes it in 64 bits, however narrow the elements are.
+    floats have, -0.0; `positive` if it is a number above zero; `summed` if NumPy computes it in
+    64 bits, however narrow the elements are.
     """
 
     expr: ir.Expr
@@ -46,17 +47,19 @@ class Number:
     plain: bool = False
     zero: bool = False
     summed: bool = False
+    positive: bool = False
 
 
 class Exact:
     """Puts float64 in place of the integers that come from some arrays.
 
+    With `literals` also of those of which an array is made that is like one of them.
     `needs` are the bounds (factor, power, summed) within which that is exact: none, where each
     element is converted before anything is computed of it.
     """
 
-    def __init__(self, names: Collection[str]) -> None:
-        self.names = frozenset(names)
+    def __init__(self, names: Collection[str], *, literals: bool = False) -> None:
+        self.names, self.literals = frozenset(names), literals
         self.stored: dict[str, Number] = {}
         self.locals: dict[str, Number] = {}
         self.assigned: Counter[str] = Counter()
@@ -81,7 +84,8 @@ class Exact:
     def _statement(self, s: ir.Stmt) -> ir.Stmt:
         if isinstance(s, ir.Def) and s.dtype.kind in "biu":
             number = self._number(s.body)
-            if number is not None and not isinstance(number.expr, ir.Const):
+            own = self.literals and s.dtype.var in self.names
+            if number is not None and (own or not isinstance(number.expr, ir.Const)):
                 self.stored[s.name] = number
                 return replace(s, dtype=FLOAT64, body=number.expr)
         if isinstance(s, ir.Let) and s.value.dtype.kind in "iu" and self.assigned[s.name] == 1:
@@ -173,8 +177,10 @@ class Exact:
                 return replace(self.stored[name], expr=replace(e, dtype=FLOAT64))
             case ir.Local(name=name) if name in self.locals:
                 return replace(self.locals[name], expr=replace(e, dtype=FLOAT64))
-            case ir.Const(value=int() as v) if not isinstance(v, bool) and abs(v) <= LARGEST:
-                return Number(ir.Const(float(v), FLOAT64), abs(v), 0, True)
+            case ir.Const(value=int() as v) if not isinstance(v, bool) and _fits(v, e.dtype):
+                if v < 0 and not e.dtype.weak:
+                    self.needs.add((1, 1, False))  # unsigned ones wrap around
+                return Number(ir.Const(float(v), FLOAT64), abs(v), 0, True, positive=v > 0)
             case ir.Cast(arg, dtype) if dtype.kind in "iu" and arg.dtype.kind in "biu":
                 wider = dtype.itemsize > arg.dtype.itemsize or dtype.kind == arg.dtype.kind
                 wider = wider and dtype.itemsize >= arg.dtype.itemsize
@@ -213,6 +219,12 @@ class Exact:
         return found
 
 
+def _fits(value: int, dtype: DType) -> bool:
+    """Whether an integer is one of its dtype, and the same in float64."""
+    least, most = limits(INT64 if dtype.kind == "b" else dtype)
+    return least <= value <= most and abs(value) <= LARGEST
+
+
 def _either(expr: ir.Expr, a: Number, b: Number) -> Number:
     return Number(
         expr, max(a.factor, b.factor), max(a.power, b.power),
@@ -224,7 +236,7 @@ def _operated(e: ir.Op, numbers: Sequence[Number]) -> Number | None:
     """An operation on integers in float64."""
     expr = ir.Op(e.op, tuple(n.expr for n in numbers), FLOAT64)
     a, b = numbers[0], numbers[-1]
-    found = replace(a, expr=expr, plain=False, power=max(a.power, b.power))
+    found = replace(a, expr=expr, plain=False, positive=False, power=max(a.power, b.power))
     # a number has no dtype of its own
     kept = [n.summed for n in numbers if n.power]
     found = replace(found, summed=any(kept))
@@ -243,22 +255,18 @@ def _operated(e: ir.Op, numbers: Sequence[Number]) -> Number | None:
             return replace(found, factor=a.factor + b.factor)
         case "mul", 2:
             # zero by a negative number is -0.0; a square is not
-            zero = a.zero or b.zero or not (a.expr == b.expr or _positive(a) or _positive(b))
+            zero = a.zero or b.zero or not (a.expr == b.expr or a.positive or b.positive)
             power = a.power + b.power
             return replace(found, factor=a.factor * b.factor, power=power, zero=zero)
         case (("maximum" | "minimum"), 2):
             return replace(_either(expr, a, b), plain=False, summed=any(kept))
-        case "pow", 2 if isinstance(b.expr, ir.Const) and _positive(b) and not a.zero:
+        case "pow", 2 if isinstance(b.expr, ir.Const) and b.positive and not a.zero:
             # the exponent stays an integer for floats too
             same = replace(expr, args=(a.expr, e.args[1]))
             k = b.factor
             power = a.power * k
             return replace(found, expr=same, factor=a.factor**k, power=power) if k <= 8 else None
     return None
-
-
-def _positive(n: Number) -> bool:
-    return isinstance(n.expr, ir.Const) and n.expr.value.real > 0
 
 
 def _all_expressions(stmt: ir.Stmt) -> list[ir.Expr]:

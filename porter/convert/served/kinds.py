@@ -15,6 +15,7 @@ from porter.convert.served.promotion import (
     MOST_MIXED,
     Question,
     converted_alone,
+    convertible,
     narrow_of,
     narrow_within,
     stored_alone,
@@ -65,7 +66,7 @@ def beside_floats(
         for group in groups:
             more = _all_of(question, found, group) if not set(group) <= set(found.names) else found
             if more is not found:
-                return replace(more, some=True)
+                return replace(more, some=set(group) <= set(more.names))
         return found
     for group in kept:
         found = _all_of(question, found, group)
@@ -79,18 +80,25 @@ def beside_floats(
 
 
 def _all_of(question: Question, found: Conversions, group: tuple[str, ...]) -> Conversions:
-    """The conversions with all names of a group, if some of them beside floats may be integers."""
+    """The conversions with all names of a group, if some of them beside floats may be integers.
+
+    What is stored into is of floats then.
+    """
     if not 1 < len(group) <= MOST_MIXED or not set(found.names) <= set(group):
+        return found
+    free = [n for n in group if n in convertible(question)]
+    kept = len(free) < len(group)
+    if kept and not set(group) <= {*free, *stored_into(question)}:
         return found
     parts = [
         converted_alone(question, some)
-        for size in range(1, len(group))
-        for some in combinations(group, size)
+        for size in range(1, len(free) + kept)
+        for some in combinations(free, size)
     ]
-    if not all(p.names for p in parts):
+    if not parts or not all(p.names for p in parts):
         return found
     always = shared([(p, p.names) for p in parts])
-    return replace(always, mixed=found.mixed) if set(always.names) == set(group) else found
+    return replace(always, mixed=found.mixed) if set(always.names) == set(free) else found
 
 
 def _still(

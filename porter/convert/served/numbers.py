@@ -383,7 +383,7 @@ def reals(question: Question) -> tuple[str, ...]:
             continue
         floats = [q.name for q in p.items or (p,) if q.dtype.kind == "f"]
         if floats:
-            program = question.build([*types[:k], _of_integers(t), *types[k + 1 :]])
+            program = question.made([*types[:k], _of_integers(t), *types[k + 1 :]])
             if program is None or not serves_integers(question.program, program):
                 found += floats
     return tuple(found)
@@ -394,7 +394,7 @@ def _complex_numbers(question: Question) -> list[str]:
     types, found = list(question.types), list[str]()
     for k, t in enumerate(types):
         if t.is_number and t.dtype.kind == "c":
-            program = question.build([*types[:k], replace(t, dtype=WEAK_FLOAT), *types[k + 1 :]])
+            program = question.made([*types[:k], replace(t, dtype=WEAK_FLOAT), *types[k + 1 :]])
             if program is None or _result_dtypes(program) != _result_dtypes(question.program):
                 found.append(question.names[k])
     return found

@@ -26,7 +26,7 @@ from porter.dtypes.dtype import KINDS, WEAK_FLOAT, WEAK_INT, DType
 from porter.inference.docstrings import documented
 from porter.inference.known import calls_of
 from porter.inference.signature import decorator_signature, hint_of
-from porter.inference.types import ParameterType
+from porter.inference.types import ParameterType, literal_of
 from porter.inference.values import as_array
 from porter.resolve.attributes import parameters_of
 from porter.resolve.globals import Globals
@@ -222,6 +222,10 @@ def _further_types(
         yield _as_other(_with(form.types, whole), floats)
     if open_:
         yield _as_other(form.types, open_)
+    for name, value in conversions.apart:
+        # the kernels are others for this number alone
+        known = {names.index(name): literal_of(value)}
+        yield _as_other(_with(form.types, known), [names.index(n) for n in converted])
     # of those that some other array of floats has converted, not all may be integers
     alone = [k for k in open_ if names[k] not in converted]
     for size in range(1, len(open_)):
@@ -288,7 +292,10 @@ def _whole(form: Made) -> dict[int, ParameterType]:
 def is_other(types: Types, first: Types) -> bool:
     """Whether types differ from the first ones by what is tried in place of arrays, and in nothing
     else."""
-    pairs = [(str(t), str(o)) for t, o in zip(types, first, strict=True)]
+    pairs = [
+        (str(o) if t.literal and o.is_number and o.dtype.kind == "i" else str(t), str(o))
+        for t, o in zip(types, first, strict=True)
+    ]
     return any(t != o for t, o in pairs) and all(t == o or t in _lower(o) for t, o in pairs)
 
 

@@ -36,19 +36,19 @@ _STEPS = {
     "trunc", "rint", "isnan", "isinf", "isfinite", "signbit", "heaviside", "not", "and", "or",
     "xor", "copysign",
 }  # fmt: skip
-
-
+_DOUBLE = {"float32": "float64", "complex64": "complex128"}
 #: magnitudes between which a number has a float32 near it
 _SMALLEST, _GREATEST = 1e-37, 1e38
 #: builds the program of one function for other types; None where that is refused
-Build = Callable[[Sequence[ParameterType]], ir.Program | None]
+Build = Callable[[Sequence[ParameterType], tuple[bool, ...] | None], ir.Program | None]
 
 
 @dataclass(frozen=True)
 class Question:
     """A function as it was converted: its parameters' names, types, program and plan.
 
-    With `floats` its numbers are floats wherever an array is of integers or bools.
+    With `floats` its numbers are floats wherever an array is of integers or bools.  Its programs
+    may go one `way` through the branches.
     """
 
     names: Sequence[str]
@@ -58,15 +58,27 @@ class Question:
     build: Build
     planned: Callable[[ir.Program], Plan]
     floats: bool = False
+    way: tuple[bool, ...] | None = None
+
+    def made(self, types: Sequence[ParameterType]) -> ir.Program | None:
+        """The program for other types."""
+        return self.build(types, self.way)
+
+    def on(self, way: tuple[bool, ...]) -> Question | None:
+        """The same on one way; None where there is no program."""
+        program = self.build(self.types, way)
+        if program is None:
+            return None
+        return replace(self, program=program, plan=self.planned(program), way=way)
 
     def given(self, dtypes: Mapping[str, str]) -> ir.Program | None:
         """The program with other dtypes for some of the arrays."""
-        return self.build(self._types(dtypes))
+        return self.made(self._types(dtypes))
 
     def with_dtypes(self, dtypes: Mapping[str, str]) -> Question | None:
         """The same with other dtypes for some of the arrays; None where there is no program."""
         types = self._types(dtypes)
-        program = self.build(types)
+        program = self.made(types)
         return None if program is None else replace(self, types=types, program=program)
 
     @property
@@ -91,7 +103,7 @@ class Question:
     def with_integers(self) -> Question | None:
         """The same with integers in place of numbers; None where there are none, or no program."""
         types = [replace(t, dtype=WEAK_INT) if _is_number(t) else t for t in self.types]
-        program = self.build(types)
+        program = self.made(types)
         return None if program is None else replace(self, types=types, program=program)
 
     def for_flags(self) -> Iterator[Question | None]:
@@ -100,7 +112,7 @@ class Question:
         for values in product((False, True), repeat=len(flags)) if flags else ():
             chosen = dict(zip(flags, map(literal_of, values), strict=True))
             types = [chosen.get(k, t) for k, t in enumerate(self.types)]
-            program = self.build(types)
+            program = self.made(types)
             yield (
                 None
                 if program is None
@@ -183,7 +195,8 @@ def _shown_by(plan: Plan, *kinds: type[ir.Return | ir.Host | ir.Bind]) -> set[st
             continue
         match item:
             case ir.Return():
-                values = [v for v in item.values if isinstance(v, str)]
+                own = _given_back(item, plan)
+                values = [v for v in item.values if isinstance(v, str) and v not in own]
             case ir.Host():
                 values = [name for _, name in item.arrays]
             case ir.Bind():
@@ -193,6 +206,13 @@ def _shown_by(plan: Plan, *kinds: type[ir.Return | ir.Host | ir.Bind]) -> set[st
         for v in values:
             shown |= plan.aliases.arguments(v)
     return shown
+
+
+def _given_back(item: ir.Return, plan: Plan) -> set[str]:
+    """The arguments that are returned as they came, whatever the host makes of them."""
+    loose = {p.name for p in plan.parameters if not (p.conversion or p.attribute)}
+    given = {v for k, v in enumerate(item.values) if k in item.given and isinstance(v, str)}
+    return given & loose - overlaps(plan).written
 
 
 # -- integers ------------------------------------------------------------------------------------
@@ -308,7 +328,7 @@ def _as_floats(
     program = question.given(dtypes)
     if program is None:
         return None, frozenset()
-    exact = Exact(dtypes)
+    exact = Exact(dtypes, literals=question.way is not None)
     try:
         body = exact.statements(program.body)
     except Uneven as found:
@@ -354,8 +374,7 @@ def _shown(
     with `floats`, numbers are floats."""
 
     def dtype(d: DType) -> DType:
-        name = "float64" if single and d.name == "float32" else d.name
-        return DType(name, d.weak)
+        return DType(_DOUBLE.get(d.name, d.name) if single else d.name, d.weak)
 
     def same(p: Poly) -> Poly:
         return p
@@ -367,7 +386,7 @@ def _shown(
         tuple(replace(_known(p, floats), dtype=dtype(p.dtype))
               for p in program.parameters if p.ndim is None),
         program.checks, program.constants, program.imports, program.indexed, program.strict,
-        program.sized, program.no_alias,
+        program.sized, program.no_alias, program.way, program.runs,
     )  # fmt: skip
 
 
@@ -380,8 +399,12 @@ def _mixes(question: Question, group: Sequence[str], wide: str) -> bool:
     An operation on none of several arrays of float64 is one of float32.  So what any mixture
     computes in float32 is so with one of its float64 arrays being the only one.
     """
-    program = question.given({n: "float32" for n in group if n != wide})
-    own = question.program
+    return widens(question, [n for n in group if n != wide])
+
+
+def widens(question: Question, names: Collection[str]) -> bool:
+    """Whether the program with arrays of float32 is that of float64, but for what it rounds."""
+    program, own = question.given(dict.fromkeys(names, "float32")), question.program
     if program is None:
         return False
     if _shown(_rounded(program.body), program.buffers, program, True) != _shown(
@@ -389,12 +412,11 @@ def _mixes(question: Question, group: Sequence[str], wide: str) -> bool:
     ):
         return False
     # what is stored into is the argument itself when it is returned
-    given = stored_into(question)
-    if not all(
-        _dtypes(program, s, given) == _dtypes(own, t, given)
-        for s, t in zip(_returns(program), _returns(own), strict=True)
-    ):
-        return False
+    stored = stored_into(question)
+    for s, t in zip(_returns(program), _returns(own), strict=True):
+        given = stored | _given_back(t, question.plan)
+        if _dtypes(program, s, given) != _dtypes(own, t, given):
+            return False
     return not _shows_rounding(program)
 
 
@@ -461,13 +483,13 @@ def _steps(e: ir.Expr, stored: Collection[str]) -> bool:
     match e:
         case ir.Op(op, args) if op in _STEPS:
             return any(_is_single(a) for a in args) and not all(_is_given(a, stored) for a in args)
-        case ir.Cast(arg, dtype) if dtype.kind != "f":
+        case ir.Cast(arg, dtype) if dtype.kind not in "fc":
             return _is_single(arg) and not _is_given(arg, stored)
     return False
 
 
 def _is_single(e: ir.Expr) -> bool:
-    return e.dtype.name == "float32" and not e.dtype.weak
+    return e.dtype.name in _DOUBLE and not e.dtype.weak
 
 
 def _is_given(e: ir.Expr, stored: Collection[str]) -> bool:

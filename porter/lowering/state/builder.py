@@ -22,7 +22,7 @@ from porter.lowering.state.host import HostState
 from porter.lowering.state.part import Part, refill
 from porter.lowering.state.place import Place
 from porter.lowering.state.restarts import Restarts
-from porter.lowering.state.scope import LoopScope
+from porter.lowering.state.scope import LoopScope, Way
 from porter.lowering.state.selections import Selections
 from porter.lowering.state.strides import Strides
 from porter.lowering.state.unify import SizeFacts
@@ -37,7 +37,7 @@ class Builder:
     def __init__(
         self, module: SourceModule, partial: bool = False, ones: frozenset[str] = frozenset(),
         may_grow: bool = True, loose: frozenset[str] = frozenset(),
-        observer: Observer | None = None,
+        observer: Observer | None = None, way: tuple[bool, ...] | None = None,
     ) -> None:  # fmt: skip
         self.place = Place(module, observer)
         self.out = Emitter(self.place)
@@ -49,12 +49,13 @@ class Builder:
         self.host = HostState(self.place, partial)
         self.selections = Selections()
         self.restarts = Restarts(may_grow)
+        self.way = Way(way)
 
     def again(self) -> Builder:
         """The state to start again with: what this evaluation has found out of its variables."""
         new = Builder(
             self.place.module, self.host.partial, self.sizes.ones, self.restarts.may_grow,
-            self.strides.loose, self.place.observer,
+            self.strides.loose, self.place.observer, self.way.wanted,
         )  # fmt: skip
         if self.place.observer is not None:
             self.place.observer.clear()

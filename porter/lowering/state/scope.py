@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from porter import ir
+from porter.dtypes.dtype import WEAK_BOOL, WEAK_INT
+from porter.ir.scalars import integer
+from porter.ir.walk import walk
 from porter.lowering.state.part import Part
 from porter.sizes.polynomial import Poly
 
@@ -17,6 +20,62 @@ class Loop(Enum):
 
     ANY = auto()  # the host or threads, as the schedule chooses
     THREADS = auto()  # the host runs nothing in it
+
+
+@dataclass
+class Way(Part):
+    """One way through the branches that the host decides by its numbers, if only one is wanted.
+
+    The first turn of a loop stands before it then: what a name is of may change in that.
+    """
+
+    wanted: tuple[bool, ...] | None = None  # the turns to take; those after them are the first
+    numbers: set[str] = field(default_factory=set)  # the parameters that conditions may ask for
+    taken: list[tuple[ir.Expr, bool]] = field(default_factory=list)
+    runs: list[ir.Expr] = field(default_factory=list)  # what holds where each first turn is one
+
+    def of(self, cond: ir.Expr, scope: LoopScope) -> bool | None:
+        """Which way a condition goes; None where both ways are wanted, or it is not of numbers."""
+        if self.wanted is None or scope.loops or scope.conditional or not self._knows(cond):
+            return None
+        number = len(self.taken)
+        goes = self.wanted[number] if number < len(self.wanted) else True
+        self.taken.append((cond, goes))
+        return goes
+
+    def peels(self, count: Poly, scope: LoopScope) -> bool:
+        """Whether the first turn of a loop that has so many stands before it."""
+        around = scope.loops or scope.conditional
+        if self.wanted is None or around or count.dims() or not count.names() <= self.numbers:
+            return False
+        known = count.constant
+        if known is None:
+            least = ir.Value(count - Poly.of(_constant(count)), WEAK_INT)
+            self.runs.append(ir.Op("gt", (least, integer(-_constant(count))), WEAK_BOOL))
+        return known is None or known > 0
+
+    def _knows(self, cond: ir.Expr) -> bool:
+        """Whether the host can tell a condition from its numbers, as they are given."""
+        return all(isinstance(e, _KNOWN) for e in walk(cond)) and _names(cond) <= self.numbers
+
+
+_KNOWN = (ir.Op, ir.Const, ir.Value, ir.Scalar, ir.Cast)
+
+
+def _names(cond: ir.Expr) -> set[str]:
+    """What a condition asks for; an axis of an array by its own name."""
+    found = set[str]()
+    for e in walk(cond):
+        if isinstance(e, ir.Scalar):
+            found.add(e.name)
+        elif isinstance(e, ir.Value):
+            found |= e.poly.names() | {d.name for d in e.poly.dims()}
+    return found
+
+
+def _constant(p: Poly) -> int:
+    """What is added to the rest of a size."""
+    return sum(c for monomial, c in p.terms if monomial == ())
 
 
 @dataclass

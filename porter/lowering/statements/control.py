@@ -166,6 +166,8 @@ def branch_on(
     """The branches of an `if` whose condition has been evaluated."""
     b = body.b
     known = constant_of(cond)
+    if known is None:
+        known = b.way.of(cond, b.scope)
     if known is not None:
         body.run(then if known else other)
         return

@@ -101,6 +101,9 @@ def _loop(body: Body, node: cst.For, loop: Iteration, frame: Frame) -> None:
     if kept:
         _first_value(body, target, r, _else_binds(node, target))
     before, given = set(body.env), body.env.get(target)
+    if _stands_alone(node) and b.way.peels(b.sizes.resolve(trips(r)), b.scope):
+        loop = _without_first(body, node, loop)
+        r = loop.range
     reassigned = {n for n in assigned_names(statements) if n == target}
     names = [n for n in assigned_names(statements) if n != target]
     dead = set(names) - set(names := forget_dead(body, names, node))
@@ -131,6 +134,20 @@ def _loop(body: Body, node: cst.For, loop: Iteration, frame: Frame) -> None:
         _last_value(body, target, loop, given)
     if contains(node.body, cst.Return):
         body.leave_if_returned()
+
+
+def _stands_alone(node: cst.For) -> bool:
+    """Whether nothing leaves an iteration before its end, and nothing else follows the last."""
+    leaves = (cst.Break, cst.Continue, cst.Return)
+    return node.orelse is None and not any(contains(node.body, kind) for kind in leaves)
+
+
+def _without_first(body: Body, node: cst.For, loop: Iteration) -> Iteration:
+    """The loop without its first iteration, which stands before it."""
+    r = loop.range
+    body.assign(node.target, loop.item(r.start))
+    body.run_again(suite(node.body))
+    return Iteration(Range(r.start + r.step, r.stop, r.step), loop.item)
 
 
 def _emit(

@@ -17,6 +17,14 @@ _OPERATORS = {
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
 }
+_COMPARE = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
 
 
 def parse_shapes(text: str) -> dict[str, tuple[str, ...]]:
@@ -54,6 +62,43 @@ def _evaluate(node: ast.expr, values: Mapping[str, int]) -> int:
         apply = _OPERATORS[type(node.op)]
         return int(apply(_evaluate(node.left, values), _evaluate(node.right, values)))
     raise ValueError("not an affine expression")
+
+
+def holds(test: str, values: Mapping[str, float]) -> bool:
+    """Whether a test of the header holds for some numbers; raises `ValueError` if it is none."""
+    try:
+        return _holds(expression_of(test), values)
+    except (SyntaxError, KeyError) as error:
+        raise ValueError(f"`{test}` in the header cannot be evaluated") from error
+
+
+def _holds(node: ast.expr, values: Mapping[str, float]) -> bool:
+    match node:
+        case ast.BoolOp(ast.And(), parts):
+            return all(_holds(p, values) for p in parts)
+        case ast.BoolOp(ast.Or(), parts):
+            return any(_holds(p, values) for p in parts)
+        case ast.UnaryOp(ast.Not(), arg):
+            return not _holds(arg, values)
+        case ast.Compare(left, [op], [right]) if type(op) in _COMPARE:
+            return bool(_COMPARE[type(op)](_number(left, values), _number(right, values)))
+        case ast.Name(name):
+            return bool(values[name])
+    raise ValueError("not a test of numbers")
+
+
+def _number(node: ast.expr, values: Mapping[str, float]) -> float:
+    match node:
+        case ast.Constant(int() | float() as value):
+            return value
+        case ast.Name(name):
+            return values[name]
+        case ast.UnaryOp(ast.USub(), arg):
+            return -_number(arg, values)
+        case ast.BinOp(left, op, right) if type(op) in _OPERATORS:
+            apply = _OPERATORS[type(op)]
+            return float(apply(_number(left, values), _number(right, values)))
+    raise ValueError("not a number")
 
 
 def complete(

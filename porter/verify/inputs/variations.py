@@ -10,7 +10,7 @@ import numpy as np
 
 from porter.dtypes.conversions import NARROW, Conversions
 from porter.verify.inputs.arguments import Argument, Inputs, Parameter
-from porter.verify.inputs.shapes import symbols
+from porter.verify.inputs.shapes import holds, symbols
 
 #: integer dtypes that are given for one array each, in turn
 _NARROW = ("uint8", "bool", "int16", "int32")
@@ -96,6 +96,10 @@ def converted(
     inputs: Inputs, parameters: list[Parameter], conversions: Conversions
 ) -> Iterator[tuple[str, Inputs]]:
     """Inputs of other dtypes and types that the module says it takes, each with what it is."""
+    if not _holds(inputs, conversions.where):
+        conversions = replace(conversions, names=())
+    if not _holds(inputs, conversions.met):
+        conversions = replace(conversions, mixed=())
     names, rule = conversions.names, conversions.integers
     most = rule.most
     if conversions.some:
@@ -132,8 +136,22 @@ def converted(
                     f"integers for {wide}, else float32",
                     _typed(inputs, single | {wide: "int64"}, most),
                 )
+    for name in conversions.doubled:
+        parts = tuple(
+            replace(a, value=a.value.real.copy()) if a.name == name else a for a in inputs.arguments
+        )
+        yield f"float32 for {name}", _typed(replace(inputs, arguments=parts), {name: "float32"}, 0)
     yield from _real(inputs, conversions)
     yield from _with_numbers(inputs, parameters, conversions)
+
+
+def _holds(inputs: Inputs, where: str) -> bool:
+    """Whether the numbers are those for which arrays are converted."""
+    numbers = {a.name: a.value for a in inputs.arguments if isinstance(a.value, (int, float))}
+    try:
+        return not where or holds(where, numbers)
+    except ValueError:
+        return False
 
 
 def _but_one(inputs: Inputs, conversions: Conversions) -> Iterator[tuple[str, Inputs]]:

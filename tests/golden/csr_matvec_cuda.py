@@ -19,7 +19,7 @@
 # porter: assumed csr_matvec: x is a 1-D array of float64
 # porter: converts csr_matvec: x: integers and bools become float64 (a pass over the array)
 # porter: verified csr_matvec: simulator 24 cases; emulator 28 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:77dcb52f0aae479d1c3777212ad25742efd33bc666070ad03b0d01cbad9b5eaf
+# porter: output sha256:84bf2fb4b26d2c8c12211c671411f7fc12f3f3ad580b7236453462d24ef58205
 
 """CUDA kernels for the NumPy functions of csr_matvec.py."""
 
@@ -32,7 +32,7 @@ import numpy as np
 from numba import config, cuda
 
 THREADS = 256  # threads of a block; a power of two
-WORKSPACE_BYTES = 67108864  # most bytes that are kept from call to call
+WORKSPACE_BYTES = 268435456  # most bytes that are kept from call to call
 RESULT_BYTES = 268435456  # most bytes of results whose memory is used again
 _KEPT = threading.local()  # arrays for the next call of each thread
 SOURCE = "csr_matvec.py"  # what is converted

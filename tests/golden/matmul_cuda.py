@@ -11,7 +11,7 @@
 # porter: converts matmul: A, B: integers and bools beside arrays of floats become float64 (a pass over the array)
 # porter: converts matmul: A, B: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified matmul: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:57b3f0760dd1484d7afe33842f9a8967819531d2db8c8239d8ea0697585fb278
+# porter: output sha256:51f1829cc323867d3cb9b491de2f947e326effcf784dafddc63aaea3fb107c96
 
 """CUDA kernels for the NumPy functions of matmul.py."""
 
@@ -35,7 +35,7 @@ LARGE = 1280  # edge of the least result that has enough large tiles for a GPU
 LONG = 64  # least rows of columns whose parts are folded by several threads
 MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 MOST_PARTIALS = 1024  # most blocks of a grid-wide reduction
-WORKSPACE_BYTES = 67108864  # most bytes that are kept from call to call
+WORKSPACE_BYTES = 268435456  # most bytes that are kept from call to call
 RESULT_BYTES = 268435456  # most bytes of results whose memory is used again
 _KEPT = threading.local()  # arrays for the next call of each thread
 SOURCE = "matmul.py"  # what is converted

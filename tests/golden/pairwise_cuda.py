@@ -11,7 +11,7 @@
 # porter: converts pairwise_distances: x, y: int8, int16, uint8, uint16 and bool beside float64 alone become float64 (a pass over the array)
 # porter: converts pairwise_distances: x, y: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified pairwise_distances: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:02cdb489477afb07565f9416a708f67b19cd5f73800690c9c36e62d79ed659ba
+# porter: output sha256:941278a9f67bcbd155c4acd0009ea2f298e2549b35ec9092e074ff108fbdfc97
 
 """CUDA kernels for the NumPy functions of pairwise.py."""
 
@@ -35,7 +35,7 @@ LARGE = 1280  # edge of the least result that has enough large tiles for a GPU
 LONG = 64  # least rows of columns whose parts are folded by several threads
 MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 MOST_PARTIALS = 1024  # most blocks of a grid-wide reduction
-WORKSPACE_BYTES = 67108864  # most bytes that are kept from call to call
+WORKSPACE_BYTES = 268435456  # most bytes that are kept from call to call
 RESULT_BYTES = 268435456  # most bytes of results whose memory is used again
 _KEPT = threading.local()  # arrays for the next call of each thread
 SOURCE = "pairwise.py"  # what is converted

@@ -8,7 +8,7 @@
 # porter: converts zscores: table: integers and bools become float64 (a pass over the array)
 # porter: notes zscores: the squared deviations at line 10 are summed in the pass that finds the mean, so rounded otherwise
 # porter: verified zscores: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:4e170e4bb3ec6c2a83002ad323e5ba5a3d1db26d9ecab9c1589c38f9670e8948
+# porter: output sha256:23a2b61ebe807332c0fa9a7e862bf166f0baa5a9cb37da3c048779c1bb63e0b9
 
 """CUDA kernels for the NumPy functions of zscores.py."""
 
@@ -27,7 +27,7 @@ BLOCK_X = 32  # threads of a block along the fast axis, where there are several
 LONG = 64  # least rows of columns whose parts are folded by several threads
 MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 MOST_PARTIALS = 1024  # most blocks of a grid-wide reduction
-WORKSPACE_BYTES = 67108864  # most bytes that are kept from call to call
+WORKSPACE_BYTES = 268435456  # most bytes that are kept from call to call
 RESULT_BYTES = 268435456  # most bytes of results whose memory is used again
 _KEPT = threading.local()  # arrays for the next call of each thread
 SOURCE = "zscores.py"  # what is converted

@@ -225,7 +225,7 @@ def _offsets(node: cst.For) -> list[int]:
                     left=cst.Name(value=own), operator=operator, right=cst.Integer() as step
                 )
             ) if own == name and isinstance(operator, (cst.Add, cst.Subtract)):
-                size = int(step.evaluated_value)
+                size = int(step.value, 0)
                 found.append(size if isinstance(operator, cst.Add) else -size)
     return found
 

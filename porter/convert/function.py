@@ -149,26 +149,8 @@ class Converted:
         for name in self.conversions.complexes:
             needs = replace(needs, helpers={*needs.helpers, "_complex128"})
             filled[dtypes_of(name)] += f'", "{self.conversions.word}'
-        for group in self.groups:
-            kept = [d for d in allowed[group[0]] if DType(d).kind in "biu"] if group[1:] else []
-            if kept and self.conversions:
-                needs = replace(needs, helpers={*needs.helpers, "_kept"})
-            rule = self.conversions.words(group, kept)
-            if self.conversions.some and " beside : " in rule:
-                needs = replace(needs, helpers={*needs.helpers, "_kept", "_all_integers"})
-            for name in set(group) & set(self.conversions.names):
-                # of arrays that meet, the dtypes of all decide
-                filled[dtypes_of(name)] += (
-                    f'", "{self._converts(rule if len(group) == 1 else "together")}'
-                )
-            said = f', rule="{rule}"' if rule else ""
-            if self.conversions.met and tuple(group) in self.conversions.mixed:
-                others = replace(self.conversions, mixed=()).words(group, kept)
-                said += f' if {self.conversions.met} else "{others}"'
-            for key, words in (self._meeting(group) if rule else {}).items():
-                needs = replace(needs, helpers={*needs.helpers, f"_{key}"})
-                said += f', {key}="{words}"'
-            filled[rule_of(group[0])] = said
+        helpers = self._group_rules(allowed, filled)
+        needs = replace(needs, helpers={*needs.helpers, *helpers})
         filled[FLOATS] = ", floats=True" if self.conversions.floats else ""
         filled[DOUBLED] = "".join(map(self._doubled, self.conversions.doubled))
         if self.conversions.doubled:
@@ -194,6 +176,33 @@ class Converted:
             every = self._each_dtype(allowed)
             parts = tuple(with_signatures(part, every) for part in parts)
         return replace(self.blank, parts=parts, needs=needs)
+
+    def _group_rules(
+        self, allowed: Mapping[str, Sequence[str]], filled: dict[str, str]
+    ) -> set[str]:
+        """Fill in what the checks are told of arrays that must have one dtype; their helpers."""
+        helpers = set[str]()
+        for group in self.groups:
+            kept = [d for d in allowed[group[0]] if DType(d).kind in "biu"] if group[1:] else []
+            if kept and self.conversions:
+                helpers.add("_kept")
+            rule = self.conversions.words(group, kept)
+            if self.conversions.some and " beside : " in rule:
+                helpers |= {"_kept", "_all_integers"}
+            for name in set(group) & set(self.conversions.names):
+                # of arrays that meet, the dtypes of all decide
+                filled[dtypes_of(name)] += (
+                    f'", "{self._converts(rule if len(group) == 1 else "together")}'
+                )
+            said = f', rule="{rule}"' if rule else ""
+            if self.conversions.met and tuple(group) in self.conversions.mixed:
+                others = replace(self.conversions, mixed=()).words(group, kept)
+                said += f' if {self.conversions.met} else "{others}"'
+            for key, words in (self._meeting(group) if rule else {}).items():
+                helpers.add(f"_{key}")
+                said += f', {key}="{words}"'
+            filled[rule_of(group[0])] = said
+        return helpers
 
     def _converts(self, rule: str) -> str:
         """The rest of the argument that says what is converted of an array, and where."""

@@ -236,9 +236,9 @@ def _parameter(b: Builder, name: str, t: ParameterType, converted: DType | None)
     if t.ndim is None:
         if t.dtype.kind in "iu":
             b.strides.integers.add(name)
-            b.way.numbers.add(name)
+            b.restarts.way.numbers.add(name)
             return host_integer(name)
-        b.way.numbers.add(name)
+        b.restarts.way.numbers.add(name)
         return ir.Scalar(name, replace(t.dtype, weak=True))
     dtype = converted or DType(
         t.dtype.name, var=name if t.dtype.kind in "iuf" and name not in b.dtypes.pinned else None
@@ -298,8 +298,8 @@ def _finish(
         shared_updates=b.out.shared_updates,
         per_element=function.per_element,
         seed=b.out.seed,
-        way=tuple(b.way.taken),
-        runs=tuple(b.way.runs),
+        way=tuple(b.restarts.way.taken),
+        runs=tuple(b.restarts.way.runs),
     )
     check(program.body, program, program.buffers)
     return program

@@ -162,7 +162,7 @@ def _conversions(question: Question, groups: Sequence[Sequence[str]]) -> Convers
 def convertible(question: Question, dtype: str = "float64") -> set[str]:
     """The arrays of a dtype that are only read by kernels: no store, result or statement of the
     host shows what they are."""
-    shown = overlaps(question.plan).written | _shown_by(question.plan, ir.Return, ir.Host, ir.Bind)
+    shown = overlaps(question.plan).written | _shown_by(question, ir.Return, ir.Host, ir.Bind)
     return _arrays_of(question, dtype) - shown
 
 
@@ -175,7 +175,7 @@ def stored_into(question: Question) -> set[str]:
     if not is_elementwise(plan) or plan.per_element:
         return set()
     written = overlaps(plan).written & _arrays_of(question, "float64")
-    return written - _shown_by(plan, ir.Host, ir.Bind)
+    return written - _shown_by(question, ir.Host, ir.Bind)
 
 
 def _arrays_of(question: Question, dtype: str) -> set[str]:
@@ -187,15 +187,15 @@ def _arrays_of(question: Question, dtype: str) -> set[str]:
     }  # fmt: skip
 
 
-def _shown_by(plan: Plan, *kinds: type[ir.Return | ir.Host | ir.Bind]) -> set[str]:
+def _shown_by(question: Question, *kinds: type[ir.Return | ir.Host | ir.Bind]) -> set[str]:
     """The arguments that results or statements of the host show."""
-    shown: set[str] = set()
+    plan, shown = question.plan, set[str]()
     for item in items_of(plan.items):
         if not isinstance(item, kinds):
             continue
         match item:
             case ir.Return():
-                own = _given_back(item, plan)
+                own = _given_back(item, question)
                 values = [v for v in item.values if isinstance(v, str) and v not in own]
             case ir.Host():
                 values = [name for _, name in item.arrays]
@@ -208,11 +208,11 @@ def _shown_by(plan: Plan, *kinds: type[ir.Return | ir.Host | ir.Bind]) -> set[st
     return shown
 
 
-def _given_back(item: ir.Return, plan: Plan) -> set[str]:
-    """The arguments that are returned as they came, whatever the host makes of them."""
-    loose = {p.name for p in plan.parameters if not (p.conversion or p.attribute)}
+def _given_back(item: ir.Return, question: Question) -> set[str]:
+    """The arguments that are returned as they came; on one way of several that is not known."""
     given = {v for k, v in enumerate(item.values) if k in item.given and isinstance(v, str)}
-    return given & loose - overlaps(plan).written
+    loose = {p.name for p in question.plan.parameters if not (p.conversion or p.attribute)}
+    return set() if question.way is not None else given & loose - overlaps(question.plan).written
 
 
 # -- integers ------------------------------------------------------------------------------------
@@ -414,7 +414,7 @@ def widens(question: Question, names: Collection[str]) -> bool:
     # what is stored into is the argument itself when it is returned
     stored = stored_into(question)
     for s, t in zip(_returns(program), _returns(own), strict=True):
-        given = stored | _given_back(t, question.plan)
+        given = stored | _given_back(t, question)
         if _dtypes(program, s, given) != _dtypes(own, t, given):
             return False
     return not _shows_rounding(program)

@@ -48,14 +48,13 @@ class Builder:
         self.aliases = AliasState(self.out, self.scope)
         self.host = HostState(self.place, partial)
         self.selections = Selections()
-        self.restarts = Restarts(may_grow)
-        self.way = Way(way)
+        self.restarts = Restarts(may_grow, Way(way))
 
     def again(self) -> Builder:
         """The state to start again with: what this evaluation has found out of its variables."""
         new = Builder(
             self.place.module, self.host.partial, self.sizes.ones, self.restarts.may_grow,
-            self.strides.loose, self.place.observer, self.way.wanted,
+            self.strides.loose, self.place.observer, self.restarts.way.wanted,
         )  # fmt: skip
         if self.place.observer is not None:
             self.place.observer.clear()

@@ -9,6 +9,7 @@ from porter.diagnostics import Diagnostic, Refusal
 from porter.dtypes.dtype import DType
 from porter.ir.walk import walk
 from porter.lowering.state.part import Part
+from porter.lowering.state.scope import Way
 from porter.sizes.polynomial import Poly
 
 
@@ -41,6 +42,7 @@ class Restarts(Part):
     """Arguments that are fixed at their defaults, and numbers that become arrays."""
 
     may_grow: bool = True
+    way: Way = field(default_factory=Way)
     fixed: set[str] = field(default_factory=set)
     grown: dict[str, Grown] = field(default_factory=dict)
     own_products: bool = False  # nothing but the product of a library would be left

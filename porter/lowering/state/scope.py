@@ -23,7 +23,7 @@ class Loop(Enum):
 
 
 @dataclass
-class Way(Part):
+class Way:
     """One way through the branches that the host decides by its numbers, if only one is wanted.
 
     The first turn of a loop stands before it then: what a name is of may change in that.
@@ -31,8 +31,8 @@ class Way(Part):
 
     wanted: tuple[bool, ...] | None = None  # the turns to take; those after them are the first
     numbers: set[str] = field(default_factory=set)  # the parameters that conditions may ask for
-    taken: list[tuple[ir.Expr, bool]] = field(default_factory=list)
-    runs: list[ir.Expr] = field(default_factory=list)  # what holds where each first turn is one
+    taken: tuple[tuple[ir.Expr, bool], ...] = ()
+    runs: tuple[ir.Expr, ...] = ()  # what holds where each first turn is one
 
     def of(self, cond: ir.Expr, scope: LoopScope) -> bool | None:
         """Which way a condition goes; None where both ways are wanted, or it is not of numbers."""
@@ -40,7 +40,7 @@ class Way(Part):
             return None
         number = len(self.taken)
         goes = self.wanted[number] if number < len(self.wanted) else True
-        self.taken.append((cond, goes))
+        self.taken += ((cond, goes),)
         return goes
 
     def peels(self, count: Poly, scope: LoopScope) -> bool:
@@ -51,7 +51,7 @@ class Way(Part):
         known = count.constant
         if known is None:
             least = ir.Value(count - Poly.of(_constant(count)), WEAK_INT)
-            self.runs.append(ir.Op("gt", (least, integer(-_constant(count))), WEAK_BOOL))
+            self.runs += (ir.Op("gt", (least, integer(-_constant(count))), WEAK_BOOL),)
         return known is None or known > 0
 
     def _knows(self, cond: ir.Expr) -> bool:

@@ -167,7 +167,7 @@ def branch_on(
     b = body.b
     known = constant_of(cond)
     if known is None:
-        known = b.way.of(cond, b.scope)
+        known = b.restarts.way.of(cond, b.scope)
     if known is not None:
         body.run(then if known else other)
         return

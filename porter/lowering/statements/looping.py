@@ -101,7 +101,7 @@ def _loop(body: Body, node: cst.For, loop: Iteration, frame: Frame) -> None:
     if kept:
         _first_value(body, target, r, _else_binds(node, target))
     before, given = set(body.env), body.env.get(target)
-    if _stands_alone(node) and b.way.peels(b.sizes.resolve(trips(r)), b.scope):
+    if _stands_alone(node) and b.restarts.way.peels(b.sizes.resolve(trips(r)), b.scope):
         loop = _without_first(body, node, loop)
         r = loop.range
     reassigned = {n for n in assigned_names(statements) if n == target}

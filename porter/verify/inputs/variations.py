@@ -127,20 +127,7 @@ def converted(
             least = rule.most_of(127 if dtype == "bool" else int(np.iinfo(dtype).max))
             if least:
                 yield f"{dtype} for {name}, else float64", _typed(inputs, {name: dtype}, least)
-    for group in conversions.mixed:
-        for wide in (group[0], group[-1]):
-            single = {n: "float32" for n in group if n != wide}
-            yield f"float32 for {', '.join(single)}", _typed(inputs, single, most)
-            if wide in names and most and rule.kind != "exact":
-                yield (
-                    f"integers for {wide}, else float32",
-                    _typed(inputs, single | {wide: "int64"}, most),
-                )
-    for name in conversions.doubled:
-        parts = tuple(
-            replace(a, value=a.value.real.copy()) if a.name == name else a for a in inputs.arguments
-        )
-        yield f"float32 for {name}", _typed(replace(inputs, arguments=parts), {name: "float32"}, 0)
+    yield from _single(inputs, conversions)
     yield from _real(inputs, conversions)
     yield from _with_numbers(inputs, parameters, conversions)
 
@@ -164,6 +151,26 @@ def _but_one(inputs: Inputs, conversions: Conversions) -> Iterator[tuple[str, In
             if rule.most_of(limit):
                 made = _typed(inputs, dict.fromkeys(names, dtype), rule.most_of(limit))
                 yield f"{dtype} for {', '.join(names)}", made
+
+
+def _single(inputs: Inputs, conversions: Conversions) -> Iterator[tuple[str, Inputs]]:
+    """Inputs of float32 for some of the arrays, beside others of double precision."""
+    names, rule = conversions.names, conversions.integers
+    most = rule.most
+    for group in conversions.mixed:
+        for wide in (group[0], group[-1]):
+            single = {n: "float32" for n in group if n != wide}
+            yield f"float32 for {', '.join(single)}", _typed(inputs, single, most)
+            if wide in names and most and rule.kind != "exact":
+                yield (
+                    f"integers for {wide}, else float32",
+                    _typed(inputs, single | {wide: "int64"}, most),
+                )
+    for name in conversions.doubled:
+        parts = tuple(
+            replace(a, value=a.value.real.copy()) if a.name == name else a for a in inputs.arguments
+        )
+        yield f"float32 for {name}", _typed(replace(inputs, arguments=parts), {name: "float32"}, 0)
 
 
 def _real(inputs: Inputs, conversions: Conversions) -> Iterator[tuple[str, Inputs]]:

@@ -22,7 +22,7 @@ from tests.tools.docs_commands import (
 
 CUDA = importlib.util.find_spec("numba_cuda") is not None
 #: pages that take longest; what they show has tests of its own
-LONG = {"streams", "ufuncs", "cupy", "verification", "index"}
+LONG = {"tutorial-using-numba-for-gpus", "streams", "ufuncs", "cupy", "verification", "index"}
 
 
 @pytest.fixture(scope="session")

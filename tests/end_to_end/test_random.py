@@ -115,6 +115,7 @@ def test_numbers_seeds_and_states(folder: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.long
 def test_verification_hands_a_generator_over(tmp_path: Path) -> None:
     """To the original another one in each run, as its numbers would be the same otherwise."""
     source = tmp_path / "verified.py"

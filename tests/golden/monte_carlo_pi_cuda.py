@@ -6,7 +6,7 @@
 # porter: assumed monte_carlo_pi: nsamples is a scalar (int64)
 # porter: draws monte_carlo_pi: other random numbers than NumPy's, of the same distributions: one xoroshiro128+ generator for each thread, from `seed=` or in `states=`
 # porter: verified monte_carlo_pi: simulator 25 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:ed26ebc837f163af6026159c70df0a410bcadd30923f7fd341cbf55cdfb23379
+# porter: output sha256:d5cbf2106f43868613aab7b8721a8ec6c9a65d29fe17e04ba4de1b707696c613
 
 """CUDA kernels for the NumPy functions of monte_carlo_pi.py."""
 
@@ -22,7 +22,7 @@ from numba import config, cuda, int64
 THREADS = 256  # threads of a block; a power of two
 MOST_STATES = 65536  # threads that draw random numbers, at most
 MOST_PARTIALS = 1024  # most blocks of a grid-wide reduction
-WORKSPACE_BYTES = 67108864  # most bytes that are kept from call to call
+WORKSPACE_BYTES = 268435456  # most bytes that are kept from call to call
 RESULT_BYTES = 268435456  # most bytes of results whose memory is used again
 _KEPT = threading.local()  # arrays for the next call of each thread
 SOURCE = "monte_carlo_pi.py"  # what is converted

@@ -121,7 +121,7 @@ def test_variances_are_those_of_numpy(shell: Shell, name: str) -> None:
     assert shell.convert("f.py", "-f", name, "-o", "-") == 0, shell.err
 
 
-@pytest.mark.parametrize("engine", ["simulator", "emulator"])
+@pytest.mark.parametrize("engine", [pytest.param("simulator", marks=pytest.mark.long), "emulator"])
 def test_awkward_data_has_the_variances_of_numpy(engine: str) -> None:
     assert_none_wrong("spreads_child", engine)
 

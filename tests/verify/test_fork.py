@@ -132,6 +132,7 @@ def test_nothing_is_forked_where_no_server_is_kept(
     assert servers.forked("request", "simulator", EXTRA, "cache", folder / "log") is None
 
 
+@pytest.mark.long
 def test_few_servers_are_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     child = forked(folder, "    import time; time.sleep(2)\n")
     while b"start" not in child_reply(folder):

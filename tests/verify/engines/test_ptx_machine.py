@@ -79,7 +79,7 @@ def test_alone_it_finds_what_other_engines_look_for(
 
 
 @needs_compiler
-@pytest.mark.slow
+@pytest.mark.long
 def test_alone_it_compares_distributions(tmp_path: Path) -> None:
     path = tmp_path / "made" / "monte_carlo_pi_cuda.py"
     text = (GOLDEN / path.name).read_text("utf-8")

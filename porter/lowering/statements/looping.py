@@ -33,7 +33,7 @@ from porter.lowering.statements.statics import after_loop, before_loop, grow
 from porter.lowering.statements.untouched import counted, literal_starts, note
 from porter.resolve.values import Array, Grid, Iteration, Range, Value
 from porter.sizes.polynomial import Data, Poly, sym
-from porter.source.walk import children, walk
+from porter.source.walk import children
 from porter.syntax.liveness import bound, exposed
 from porter.syntax.names import assigned_names, contains, target_names
 
@@ -207,16 +207,19 @@ def _from_zero_on(body: Body, node: cst.For, r: Range) -> None:
     steps = _offsets(node) if isinstance(node.target, cst.Name) else []
     least = first + min([*steps, 0])
     if steps and not never_negative(b.sizes, least):
-        message = f"a position begins at {least}, which is below 0: call the original"
+        message = f"a loop over positions begins at {least}, which is below 0: call the original"
         when = (b.sizes.resolve(span), *extents(b.sizes))
         b.sizes.check(ir.Check("index", Poly(), least, message, when=when))
 
 
 def _offsets(node: cst.For) -> list[int]:
-    """What the body adds to the variable of a loop where it is the position of one element."""
+    """What the body adds to the variable of a loop where it is the position of one element.
+
+    A condition may keep the first iterations from what is behind it: `if i > 0: ... x[i - 1]`.
+    """
     assert isinstance(node.target, cst.Name)
     name, found = node.target.value, list[int]()
-    for e in (n for n in walk(node.body) if isinstance(n, cst.SubscriptElement)):
+    for e, sure in _subscripts(node.body, True):
         match e.slice:
             case cst.Index(value=cst.Name(value=own)) if own == name:
                 found.append(0)
@@ -226,8 +229,19 @@ def _offsets(node: cst.For) -> list[int]:
                 )
             ) if own == name and isinstance(operator, (cst.Add, cst.Subtract)):
                 size = int(step.value, 0)
-                found.append(size if isinstance(operator, cst.Add) else -size)
+                size = size if isinstance(operator, cst.Add) else -size
+                found += [size] if sure or size >= 0 else []
     return found
+
+
+def _subscripts(node: cst.CSTNode, sure: bool) -> Iterator[tuple[cst.SubscriptElement, bool]]:
+    """The subscripts in a piece of syntax, and whether each iteration comes to them."""
+    if isinstance(node, cst.SubscriptElement):
+        yield node, sure
+    first = node.test if isinstance(node, (cst.If, cst.IfExp)) else None
+    branching = isinstance(node, (cst.If, cst.IfExp, cst.While, cst.BooleanOperation, cst.Else))
+    for child in children(node):
+        yield from _subscripts(child, sure and (child is first or not branching))
 
 
 def _over_grid(body: Body, node: cst.For, grid: Grid, outer: tuple[Poly, ...]) -> None:

@@ -5,6 +5,9 @@ points with one value of `i + j` are independent.  The host steps through the fr
 `front = a * i + b * j`, a launch runs the points of one.  The factors are the first for which
 every dependence leads to a later front, so each point sees exactly the values that it sees in
 the user's order (Lamport's hyperplane method, 1974).
+
+A loop of turns around such a nest takes part: `front = c * t + a * i + b * j`.  A turn begins
+while the ones before it are under way, and all of them take few more launches than one.
 """
 
 from __future__ import annotations

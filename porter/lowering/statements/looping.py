@@ -18,7 +18,7 @@ from porter.lowering.evaluation import Body, Frame, is_expr
 from porter.lowering.expressions.iterations import iterate, trips
 from porter.lowering.host.statements import check_kept
 from porter.lowering.state.builder import Builder
-from porter.lowering.state.facts import extents, never_negative
+from porter.lowering.state.facts import never_negative
 from porter.lowering.state.scope import Loop
 from porter.lowering.statements.control import (
     branch_on,
@@ -27,6 +27,7 @@ from porter.lowering.statements.control import (
     rebind,
     suite,
 )
+from porter.lowering.statements.first_positions import begin_in_range
 from porter.lowering.statements.jumps import Left, Undecided
 from porter.lowering.statements.live_out import keep_own
 from porter.lowering.statements.statics import after_loop, before_loop, grow
@@ -113,7 +114,7 @@ def _loop(body: Body, node: cst.For, loop: Iteration, frame: Frame) -> None:
     frame.arrays = carry(body, names, statements)
     settled = before_loop(body, names)
     variables = set(names) | reassigned | ({target} if kept else set())
-    _from_zero_on(body, node, r)
+    begin_in_range(body, node, r)
 
     def run(index: Poly, collected: list[ir.Stmt]) -> None:
         _bind_target(body, node.target, loop.item(index), variables)
@@ -189,59 +190,6 @@ def _refuse_tests_of_elements(b: Builder, block: Sequence[ir.Stmt], index: str) 
                 b.place.origin = s.origin
                 raise b.refuse("PRT903", f"sizes that depend on `{index}` may differ",
                                "write both slices with the same bounds")  # fmt: skip
-
-
-def _from_zero_on(body: Body, node: cst.For, r: Range) -> None:
-    """The host tests that positions do not begin below 0, where an argument says where they begin.
-
-    From `range(period, n)` a negative period would count from the end, and some iterations would
-    mean one element.
-    """
-    b = body.b
-    first = b.sizes.resolve(r.start if r.step > 0 else r.stop + 1)
-    span = r.stop - r.start if r.step > 0 else r.start - r.stop
-    if not first.names() or not first.names() <= b.strides.integers or b.scope.in_while:
-        return
-    if any(monomial and c < 0 for monomial, c in first.terms):
-        return  # `range(-radius, radius + 1)` is meant to begin below
-    steps = _offsets(node) if isinstance(node.target, cst.Name) else []
-    least = first + min([*steps, 0])
-    if steps and not never_negative(b.sizes, least):
-        message = f"a loop over positions begins at {least}, which is below 0: call the original"
-        when = (b.sizes.resolve(span), *extents(b.sizes))
-        b.sizes.check(ir.Check("index", Poly(), least, message, when=when))
-
-
-def _offsets(node: cst.For) -> list[int]:
-    """What the body adds to the variable of a loop where it is the position of one element.
-
-    A condition may keep the first iterations from what is behind it: `if i > 0: ... x[i - 1]`.
-    """
-    assert isinstance(node.target, cst.Name)
-    name, found = node.target.value, list[int]()
-    for e, sure in _subscripts(node.body, True):
-        match e.slice:
-            case cst.Index(value=cst.Name(value=own)) if own == name:
-                found.append(0)
-            case cst.Index(
-                value=cst.BinaryOperation(
-                    left=cst.Name(value=own), operator=operator, right=cst.Integer() as step
-                )
-            ) if own == name and isinstance(operator, (cst.Add, cst.Subtract)):
-                size = int(step.value, 0)
-                size = size if isinstance(operator, cst.Add) else -size
-                found += [size] if sure or size >= 0 else []
-    return found
-
-
-def _subscripts(node: cst.CSTNode, sure: bool) -> Iterator[tuple[cst.SubscriptElement, bool]]:
-    """The subscripts in a piece of syntax, and whether each iteration comes to them."""
-    if isinstance(node, cst.SubscriptElement):
-        yield node, sure
-    first = node.test if isinstance(node, (cst.If, cst.IfExp)) else None
-    branching = isinstance(node, (cst.If, cst.IfExp, cst.While, cst.BooleanOperation, cst.Else))
-    for child in children(node):
-        yield from _subscripts(child, sure and (child is first or not branching))
 
 
 def _over_grid(body: Body, node: cst.For, grid: Grid, outer: tuple[Poly, ...]) -> None:

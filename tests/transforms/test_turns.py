@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from porter.convert.function import convert_function
 from porter.convert.passes import plan
 from porter.inference.signature import candidates
 from porter.lowering.program import build
@@ -29,3 +30,19 @@ def test_loops_of_the_host(name: str) -> None:
     types = next(candidates(function, CASES[f"loops_turns:{name}"].signature))
     items = items_of(plan(build(function, types, Globals(module))).items)
     assert sum(isinstance(i, HostLoop) for i in items) == LOOPS[name]
+
+
+def test_the_first_turn_alone_may_have_to_run_in_order() -> None:
+    """It is followed to see what becomes of integers, and says nothing where it has no kernels."""
+    source = (
+        "def f(u, n, turns):\n"
+        "    for t in range(turns - 1):\n"
+        "        for i in range(1, n - 1):\n"
+        "            u[i, 1:-1] += u[i - 1, :-2] + u[i, 2:] + u[i + 1, 1:-1]\n"
+        "            for j in range(1, n - 1):\n"
+        "                u[i, j] += u[i, j - 1]\n"
+        "                u[i, j] /= 9.0\n"
+    )
+    function = SourceModule(source, "f.py").functions[0]
+    items = items_of(convert_function(function, "float64[:, :], int64, int64").plan.items)
+    assert sum(isinstance(i, HostLoop) for i in items) == 1

@@ -16,6 +16,7 @@ from struct import pack, unpack
 
 from porter import ir
 from porter.convert.served.exact import Exact, Uneven
+from porter.diagnostics import Refusal
 from porter.dtypes.conversions import LARGEST, NARROW, Conversions, Integers, shared
 from porter.dtypes.dtype import FLOAT64, WEAK_INT, DType
 from porter.inference.types import ParameterType, literal_of
@@ -69,7 +70,11 @@ class Question:
         program = self.build(self.types, way)
         if program is None:
             return None
-        return replace(self, program=program, plan=self.planned(program), way=way)
+        try:
+            plan = self.planned(program)
+        except Refusal:  # a first turn that is written out may have to run in order
+            return None
+        return replace(self, program=program, plan=plan, way=way)
 
     def given(self, dtypes: Mapping[str, str]) -> ir.Program | None:
         """The program with other dtypes for some of the arrays."""

@@ -13,7 +13,7 @@ from dataclasses import replace
 from porter import ir
 from porter.ir.context import Context
 from porter.ir.walk import walk
-from porter.sizes.polynomial import Poly, minimum
+from porter.sizes.polynomial import Apply, Data, Poly, minimum
 from porter.sizes.shapes import product
 
 
@@ -24,7 +24,7 @@ def guarded(
     names = {a.name for a in kept}
     rest = [a.extent for a in domain if a.name not in names and not a.extent.is_positive()]
     inner = [a for x in walk(e) if isinstance(x, ir.Reduce) for a in x.axes]
-    if not rest or _sure(e, names | {a.name for a in inner}, context):
+    if not rest or _sure(e, [*kept, *inner], context):
         return e, list(kept)
     if kept:
         return e, [_emptied(kept[0], rest), *kept[1:]]
@@ -36,20 +36,39 @@ def _emptied(axis: ir.Axis, rest: Sequence[Poly]) -> ir.Axis:
     return replace(axis, hi=axis.lo + minimum(axis.extent, none_or_more))
 
 
-def _sure(e: ir.Reduce, running: set[str], context: Context) -> bool:
+def _sure(e: ir.Reduce, running: Sequence[ir.Axis], context: Context) -> bool:
     """Whether each element that is read exists, whatever the domain is."""
     for x in walk(e):
         if isinstance(x, ir.Load):
             sizes = context.buffers[x.buffer].shape
             for p, size in zip(x.index, sizes, strict=True):
-                if not p.names() & running and not _inside(p, size, context):
+                if not _inside(*_ends(p, running), size, context):
                     return False
     return True
 
 
-def _inside(p: Poly, size: Poly, context: Context) -> bool:
+def _ends(p: Poly, running: Sequence[ir.Axis]) -> tuple[Poly, Poly]:
+    """The first and the last position while the indices run, where it is affine in them."""
+    low = high = p
+    for a in reversed(running):
+        first, last = a.lo, a.hi - 1
+        for end in (True, False):
+            q = low if end else high
+            c = q.coefficient(a.name)
+            if c:
+                q = q.replace({a.name: first if (c > 0) == end else last})
+                low, high = (q, high) if end else (low, q)
+    return low, high
+
+
+def _inside(low: Poly, high: Poly, size: Poly, context: Context) -> bool:
+    """Whether positions are in an array; what is not affine, or read from data, counts as such."""
+    if any(isinstance(a, (Apply, Data)) for p in (low, high) for a in p.atoms()):
+        return True
     least = [Poly.of(1)] if size.is_positive() else []
     always = (c for c in context.checks if not c.when and not c.conditions)
     least += [c.left for c in always if c.kind == "index" and c.right == size]
-    low = p.is_nonneg() or any((p - size + n).is_nonneg() for n in least)
-    return low and ((size - p - 1).is_nonneg() or any((n - p - 1).is_nonneg() for n in least))
+    above = low.is_nonneg() or any((low - size + n).is_nonneg() for n in least)
+    return above and (
+        (size - high - 1).is_nonneg() or any((n - high - 1).is_nonneg() for n in least)
+    )

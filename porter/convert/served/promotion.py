@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
 from struct import pack, unpack
@@ -48,8 +49,7 @@ Build = Callable[[Sequence[ParameterType], tuple[bool, ...] | None], ir.Program 
 class Question:
     """A function as it was converted: its parameters' names, types, program and plan.
 
-    With `floats` its numbers are floats wherever an array is of integers or bools.  Its programs
-    may go one `way` through the branches.
+    With `floats` its numbers are floats beside integers or bools; programs may go one `way`.
     """
 
     names: Sequence[str]
@@ -68,13 +68,10 @@ class Question:
     def on(self, way: tuple[bool, ...]) -> Question | None:
         """The same on one way; None where there is no program."""
         program = self.build(self.types, way)
-        if program is None:
-            return None
-        try:
-            plan = self.planned(program)
-        except Refusal:  # a first turn that is written out may have to run in order
-            return None
-        return replace(self, program=program, plan=plan, way=way)
+        with suppress(Refusal):  # a first turn that is written out may have to run in order
+            if program is not None:
+                return replace(self, program=program, plan=self.planned(program), way=way)
+        return None
 
     def given(self, dtypes: Mapping[str, str]) -> ir.Program | None:
         """The program with other dtypes for some of the arrays."""
@@ -88,8 +85,7 @@ class Question:
 
     @property
     def in_float64(self) -> Question | None:
-        """The same for float64, as which what it is given otherwise is converted, in place of
-        float32; None where there is no program."""
+        """The same with float64 in place of float32; None where there is no program."""
         single = {
             n: "float64"
             for n, t in zip(self.names, self.types, strict=True)

@@ -25,7 +25,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from porter import ir
-from porter.analyses.reductions import reductions
 from porter.ir.rebuild import variables_as
 from porter.ir.walk import rewrite, substitute
 from porter.schedule.base import SCAN_BARRIERS, Kernel, KernelWriters
@@ -43,12 +42,7 @@ class CoupledLine(RecurrenceLine):
 
     name = "coupled"
     summary = "a recurrence of two values by blocks"
-
-    def matches(self, s: ir.Write | ir.Stage, buffers: Mapping[str, ir.Buffer]) -> bool:
-        """A store of such a recurrence."""
-        return isinstance(s, ir.Write) and any(
-            isinstance(r, ir.Coupled) for r in reductions(s.body)
-        )
+    kind = ir.Coupled
 
     def barriers(self, kernel: Kernel) -> int:
         """The scan of a tile in each launch and that of the parts, and what the threads find."""

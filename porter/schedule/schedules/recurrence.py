@@ -39,12 +39,11 @@ class RecurrenceLine(ScanLine):
 
     name = "recurrence"
     summary = "a recurrence by blocks"
+    kind: type[ir.Recurrence] = ir.Recurrence  # what stands in its stores
 
     def matches(self, s: ir.Write | ir.Stage, buffers: Mapping[str, ir.Buffer]) -> bool:
         """A store of a recurrence."""
-        return isinstance(s, ir.Write) and any(
-            isinstance(r, ir.Recurrence) for r in reductions(s.body)
-        )
+        return isinstance(s, ir.Write) and any(isinstance(r, self.kind) for r in reductions(s.body))
 
     def barriers(self, kernel: Kernel) -> int:
         """The scan of a tile in each launch, and that of the parts."""

@@ -54,8 +54,7 @@ def wavefront(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] 
     if nested is None:
         return None
     inner, body = nested
-    lets = defs_in(body).scalars
-    if lets & (after | exposed_scalars(body)) or not _threadlike(body):
+    if not _threadlike(body, after):
         return None
     ranges = (Range.of(loop), Range.of(inner))
     nest = Nest(ranges, context.here.loops, context.buffers)
@@ -78,8 +77,7 @@ def turns_in_fronts(loop: ir.For, after: set[str], context: Context) -> list[ir.
     if turns is None or abs(loop.step) != 1:
         return None
     (middle, inner), body = turns
-    lets = defs_in(body).scalars
-    if lets & (after | exposed_scalars(body)) or not _threadlike(body):
+    if not _threadlike(body, after):
         return None
     ranges = (Range.of(loop), Range.of(middle), Range.of(inner))
     names = {r.index for r in ranges}
@@ -147,8 +145,10 @@ def _nested(loop: ir.For) -> tuple[ir.For, tuple[ir.Stmt, ...]] | None:
     return inner, (*heads, *inner.body)
 
 
-def _threadlike(body: Sequence[ir.Stmt]) -> bool:
-    """Whether one thread can run the body, to its end."""
+def _threadlike(body: Sequence[ir.Stmt], after: set[str]) -> bool:
+    """Whether one thread can run the body to its end, with variables that no other one needs."""
+    if defs_in(body).scalars & (after | exposed_scalars(body)):
+        return False
     for s in statements(tuple(body)):
         if not isinstance(s, (ir.Let, ir.Write, ir.If, ir.For, ir.While, ir.Jump)) or axes_of(s):
             return False

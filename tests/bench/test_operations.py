@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 from porter.bench.child.operations import TooManyElements, Total, counted, counting
-from porter.bench.child.swap import _scaled
+from porter.bench.child.swap import Original, _scaled
 
 N = 1000
 BYTES = 8 * N
@@ -140,8 +141,35 @@ def test_counts_grow_as_powers_of_the_sizes() -> None:
     key = ("add", 3)
     found, smaller = {key: Total(4, 800, 64)}, {key: Total(2, 200, 8)}
     # the sizes were halved three times: launches as n, bytes as n**2, products as n**3
-    assert _scaled(found, smaller, 3) == {key: Total(32, 800 * 64, 64 * 512)}
-    assert _scaled(found, {}, 3) == found
+    assert _scaled(found, [(smaller, 3.0)]) == {key: Total(32, 800 * 64, 64 * 512)}
+    assert _scaled(found, []) == _scaled(found, [({}, 3.0)]) == found
+
+
+def test_extents_that_are_small_soon_count_as_often_as_they_were_halved() -> None:
+    """Each extent grows by itself: 16 of `m` is two halvings away, 512 of `n` seven."""
+    source = "def f(x):\n    return x * 2.0\n"
+    scope: dict[str, Any] = {"np": np}
+    exec(source, scope)
+
+    class Call(NamedTuple):
+        extents: dict[str, int]
+
+        @property
+        def shapes(self) -> list[tuple[int, ...]]:
+            return [tuple(self.extents.values())]
+
+        def of(self, extents: dict[str, int]) -> Call:
+            return Call(extents)
+
+    class Made:
+        def make(self, chosen: Call) -> list[tuple[str, Any]]:
+            return [("x", np.ones(chosen.shapes[0]))]
+
+    source_of: Any = SimpleNamespace(original=SimpleNamespace(namespace=scope), path=__file__)
+    arguments: Any = Made()
+    chosen: Any = Call({"a": 64, "m": 16, "n": 512, "k": 512})
+    found = Original(scope["f"], source_of, arguments).steps(chosen)
+    assert [s["bytes"] for s in found["steps"]] == [pytest.approx(16 * 64 * 16 * 512 * 512)]
 
 
 def test_statistics_that_numpy_computes_on_plain_arrays_are_several_launches() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,8 @@ _ATTEMPTS = 8
 _MOST = 1 << 22
 
 Totals = dict[tuple[str, int], Total]
+#: counts with an extent halved, and the number of halvings from the call's to the one counted
+Thinner = tuple[Totals, float]
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class Original:
                     return {"unknown": "no operation was seen"}
                 if not halvings:
                     return {"steps": _steps(found), "note": ""}
-                smaller = self._totals(chosen.of(halved(extents)))
+                thinner = self._thinner(chosen, extents, halvings)
             except (calls.TooLong, TooManyElements, MemoryError):
                 extents, halvings = halved(halved(extents)), halvings + 2
                 continue
@@ -53,9 +56,27 @@ class Original:
                 text = " ".join(f"{type(error).__name__}: {error}".split())[:200]
                 return {"unknown": f"the original raises {text}"}
             said = ", ".join(f"{name}={n}" for name, n in extents.items())
-            note = f"operation by operation: counted for {said} and half of it, and scaled"
-            return {"steps": _steps(_scaled(found, smaller, halvings)), "note": note}
+            note = f"operation by operation: counted for {said} and half of each, and scaled"
+            return {"steps": _steps(_scaled(found, thinner)), "note": note}
         return {"unknown": "the original takes too long"}
+
+    def _thinner(self, chosen: Chosen, extents: Mapping[str, int], halvings: int) -> list[Thinner]:
+        """The counts with one extent halved, for each that is smaller than in the call.
+
+        Where extents depend on each other, the original raises with one halved alone: then all
+        are, as often as sizes were halved.
+        """
+        found: list[Thinner] = []
+        try:
+            for name, n in extents.items():
+                if n != chosen.extents[name]:
+                    growth = math.log(chosen.extents[name] / n) / math.log(n / (n // 2))
+                    found.append((self._totals(chosen.of({**extents, name: n // 2})), growth))
+        except (calls.TooLong, TooManyElements, MemoryError):
+            raise
+        except Exception:
+            return [(self._totals(chosen.of(halved(extents))), float(halvings))]
+        return found
 
     def _totals(self, chosen: Chosen) -> Totals:
         if any(math.prod(shape) > _MOST for shape in chosen.shapes):
@@ -80,13 +101,15 @@ def _steps(totals: Totals) -> list[dict[str, Any]]:
     return [{"name": name, **vars(total)} for (name, _), total in totals.items()]
 
 
-def _scaled(found: Totals, smaller: Totals, halvings: int) -> Totals:
-    """Counts grow as powers of the sizes: what they are for sizes that were halved so often."""
+def _scaled(found: Totals, thinner: Sequence[Thinner]) -> Totals:
+    """Counts are products of powers of the extents: what they are for the extents of the call."""
 
     def grown(key: tuple[str, int], what: str) -> float:
-        large = float(getattr(found[key], what))
-        small = float(getattr(smaller.get(key, found[key]), what))
-        return large * (large / small) ** halvings if large and small else large
+        result = large = float(getattr(found[key], what))
+        for totals, growth in thinner:
+            small = float(getattr(totals.get(key, found[key]), what))
+            result *= (large / small) ** growth if large and small else 1.0
+        return result
 
     return {
         key: Total(

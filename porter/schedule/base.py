@@ -107,7 +107,8 @@ def flat(steps: Sequence[BlockStep]) -> Iterator[Fold | ir.Stage]:
 class Kernel:
     """What one launch does over `axes`: the statements of a thread, or the steps of a block.
 
-    It is `repeated` in a loop of the host.
+    It is `repeated` in a loop of the host.  It `counts` its blocks, so that the last one can fold
+    what all have found, unless the target cannot.
     """
 
     name: str
@@ -117,6 +118,7 @@ class Kernel:
     steps: tuple[BlockStep, ...] = ()
     origin: ir.Origin = field(default_factory=ir.Origin)
     repeated: bool = False
+    counts: bool = True
 
     @property
     def parts(self) -> tuple[Fold | ir.Stage, ...]:

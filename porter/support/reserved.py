@@ -68,7 +68,7 @@ HELPERS = {
     "_contiguous", "_own", "_own_part", "_on_stream", "_numba_stream", "_scalar", "_given_back",
     "_stored_back", "_timed", "_repeat", "_milliseconds", "_moved_there", "_in_chunks",
     "_whole_on_device", "_pipelined", "_aligned", "_blockwise_overlap", "_map_overlap", "_states",
-    "_workspace", "_new", "_by_signature", "_into", "draw_bits", "draw_uniform",
+    "_workspace", "_counter", "_new", "_by_signature", "_into", "draw_bits", "draw_uniform",
     "draw_normal", "_seed_of",
 }  # fmt: skip
 #: what host functions take beside the parameters of the original, in this order after those

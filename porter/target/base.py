@@ -131,9 +131,12 @@ class Target(ABC):
         """Whether a loop around launches that are the same in each turn becomes a graph."""
         return False
 
-    def fences(self) -> bool:
-        """Whether a block can read what others of the same launch have stored before."""
-        return True
+    def counts_blocks(self, *, repeated: bool) -> bool:
+        """Whether the block of a launch that is done last can fold what the others have stored.
+
+        What counts them is 0 before: a copy to the device, but for a launch that is `repeated`.
+        """
+        return repeated
 
     def simulated_warps(self, used: Collection[str]) -> bool:
         """Whether a warp of the simulator is one thread, by the names that the module uses."""
@@ -166,6 +169,10 @@ class Target(ABC):
         """An array that a call uses and no caller sees; of zeros, or with anything in it."""
         made = self.copied(f"np.zeros({shape}, {dtype})") if zero else self.empty(shape, dtype)
         return Call(made)
+
+    def counter(self) -> Call:
+        """What counts the blocks of a launch that are done; 0 before each launch."""
+        return self.workspace("done", "1", "np.uint32", zero=True)
 
     @abstractmethod
     def launch(self, kernel: str, grid: str, block: str, arguments: Sequence[str]) -> str:

@@ -102,9 +102,9 @@ class Cuda(Target):
         """numba-cuda records launches into a graph; events and Numba's own grids stay outside."""
         return self.backend == "numba" and not (self.extras.timing or self.extras.forall)
 
-    def fences(self) -> bool:
-        """numba-cuda-mlir 0.6 does not compile `cuda.threadfence`."""
-        return self.backend == "numba"
+    def counts_blocks(self, *, repeated: bool) -> bool:
+        """What counts them is kept; numba-cuda-mlir 0.6 does not compile `cuda.threadfence`."""
+        return self.backend == "numba" and (repeated or self.keeps)
 
     def simulated_warps(self, used: Collection[str]) -> bool:
         """Numba's simulator has no shuffles."""
@@ -134,6 +134,10 @@ class Cuda(Target):
             return super().workspace(name, shape, dtype, zero=zero)
         arguments = [f'"{name}"', shape, dtype, "stream", *(["zero=True"] if zero else [])]
         return Call(f"_workspace({', '.join(arguments)})", ("_workspace",))
+
+    def counter(self) -> Call:
+        """The helper that keeps it: the last block of each launch sets it to 0 again."""
+        return Call("_counter(stream)", ("_counter",)) if self.keeps else super().counter()
 
     def launch(self, kernel: str, grid: str, block: str, arguments: Sequence[str]) -> str:
         """Numba's launch on the stream that the host function was given."""

@@ -172,6 +172,19 @@ def test_extents_that_are_small_soon_count_as_often_as_they_were_halved() -> Non
     assert [s["bytes"] for s in found["steps"]] == [pytest.approx(16 * 64 * 16 * 512 * 512)]
 
 
+def test_running_sums_change_a_copy_in_place() -> None:
+    x = np.ones((3, 50))
+    for function in (lambda x: np.cumsum(x, axis=1), lambda x: x.cumsum(1)):
+        _, found = count(function, x)
+        assert found == {"cumsum": (2, 4 * x.nbytes)}
+    _, found = count(lambda x: np.cumprod(x), x)
+    assert found == {"cumprod": (2, 4 * x.nbytes)}
+    # rows of two blocks: the last elements of the first ones are scanned, and added to the second
+    x = np.ones((3, 1000))
+    _, found = count(lambda x: np.cumsum(x, axis=-1), x)
+    assert found == {"cumsum": (4, 6 * x.nbytes + 3 * (3 * 8))}
+
+
 def test_statistics_that_numpy_computes_on_plain_arrays_are_several_launches() -> None:
     x = np.random.default_rng(0).random((3, 50))
     result, found = count(lambda x: np.cov(x), x)

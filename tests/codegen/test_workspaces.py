@@ -78,22 +78,27 @@ class Array:
         self.shape, self.dtype, self.stream = shape, np.dtype(dtype), stream
         self.copied: list[Any] = []
         self.memory: Any = self
+        self.owner: Any = None
 
     def copy_to_device(self, values: Any, stream: Any) -> None:
         self.copied.append((values.tolist(), stream))
 
-    def reshape(self, shape: Any) -> Any:
-        """Another array of the same memory; `view` fails for arrays of no dimensions."""
-        assert shape == self.shape
-        made = Array(self.shape, self.dtype, self.stream)
-        made.memory = self.memory
-        return made
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {"shape": self.shape, "typestr": self.dtype.str, "memory": self.memory}
 
 
-def as_cuda_array(holder: Any) -> Any:
-    """Numba's: the array, and what is made of it, hold what it was made of."""
-    made = holder.reshape(holder.shape)
-    made.holder = holder
+def from_cuda_array_interface(where: dict[str, Any], owner: Any) -> Any:
+    """Numba's: the array, and what is made of it, hold their owner."""
+    made = Array(where["shape"], where["typestr"])
+    made.memory, made.owner = where["memory"], owner
+    return made
+
+
+def to_device(values: Any, stream: Any) -> Array:
+    """Numba's `to_device`."""
+    made = Array(values.shape, values.dtype, stream)
+    made.copy_to_device(values, stream)
     return made
 
 
@@ -109,16 +114,17 @@ class Context:
 @pytest.fixture
 def names(shell: Shell) -> dict[str, Any]:
     """The helpers of a module, beside a GPU that has one context."""
-    shell.write("f.py", "def f(x):\n    return x - x.sum(axis=0)\n")
+    shell.write("f.py", "def f(x):\n    return x - x.sum(axis=0), x.sum()\n")
     assert shell.convert("f.py", "--no-verify", "-o", "-") == 0
     found = [re.search(rf"^def {n}\(.*?(?=^\S|\Z)", shell.out, re.M | re.S)
-             for n in ("_workspace", "_new")]  # fmt: skip
+             for n in ("_workspace", "_new", "_counter")]  # fmt: skip
     assert {"import threading", "import weakref"} <= {*shell.out.splitlines()}
     assert "\n_KEPT = threading.local()" in shell.out
     context = Context()
     device = SimpleNamespace(
-        device_array=Array, current_context=lambda: context, as_cuda_array=as_cuda_array
-    )
+        device_array=Array, to_device=to_device, current_context=lambda: context,
+        from_cuda_array_interface=from_cuda_array_interface,
+    )  # fmt: skip
     space = {
         "np": np, "cuda": device, "weakref": weakref, "_KEPT": threading.local(),
         "config": SimpleNamespace(ENABLE_CUDASIM=False), "WORKSPACE_BYTES": 1 << 20,
@@ -189,6 +195,25 @@ def test_flags_are_zero_at_each_call(names: dict[str, Any]) -> None:
     assert error.copied == [([0, 0], "s")] * 2
 
 
+# -- counters ----------------------------------------------------------------------------------
+
+
+def test_a_counter_of_blocks_is_kept_for_each_stream_and_context(names: dict[str, Any]) -> None:
+    counter = names["_counter"]
+    first = counter(0)
+    assert (first.copied, first.dtype) == ([([0], 0)], np.uint32)
+    assert counter(0) is first and first.copied == [([0], 0)], "the last block sets it to 0"
+    assert counter("s") is counter("s") is not first
+    another = Context()
+    names["cuda"].current_context = lambda: another
+    assert counter(0) is not first
+    for k in range(31):
+        counter(k + 1)
+    assert len(vars(names["_KEPT"])["counters"]) == 32
+    names["config"].ENABLE_CUDASIM = True
+    assert counter(0) is not counter(0), "a kernel may raise before its last block"
+
+
 # -- results -----------------------------------------------------------------------------------
 
 
@@ -198,7 +223,7 @@ def test_a_result_has_the_memory_of_one_that_nobody_holds(names: dict[str, Any])
     second = new((3, 4), np.dtype("float32"), 0)
     assert (first.shape, first.dtype, first.nbytes) == ((3, 4), np.float32, 48)
     assert second.memory is not first.memory
-    memory, view = first.memory, first.holder
+    memory, view = first.memory, first.owner
     del first
     third = new((3, 4), np.float32, 0)
     assert third.memory is not memory, "a view of the first one is left"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import math
+import re
 from collections.abc import Callable
 
 import pytest
@@ -72,7 +73,7 @@ def test_totals_are_those_of_numpy(shell: Shell, name: str) -> None:
 
 
 def test_folds_over_one_domain_are_in_one_loop_without_divisions() -> None:
-    kernel = texts("shifted")[0]
+    kernel = texts("shifted")[0].partition("is_last_block")[0]
     assert kernel.count("while ") == 2 and "%" not in kernel and "//" not in kernel
     assert kernel.index("j += ") < kernel.index("block_sum(") < kernel.index("block_max(")
 
@@ -85,15 +86,15 @@ def test_only_axes_before_the_last_two_are_taken_apart() -> None:
     assert host.index("parts, part_blocks, part_threads = _parts(") < host.index("def turn(")
 
 
-def test_in_a_loop_the_block_that_is_done_last_folds_the_results() -> None:
+def test_the_block_that_is_done_last_folds_the_results() -> None:
     kernel, *_, host = texts("planes")
     assert kernel.count("if is_last_block(done):") == 1 and kernel.count("block_sum(") == 2
     # two-dimensional blocks have a number for each thread
     assert "= thread_of_block()\n" in kernel and "+= THREADS\n" in kernel
-    start, loop = host.index('done = _workspace("done", 1, np.uint32'), host.index("def turn(")
-    assert start < loop and "_finish[" not in host[loop : host.index("planes_total2[")]
-    # what is folded once needs no counter, whose zero would have to go to the device
-    assert "planes_total2_finish[1, " in host and host.count(", done)") == 1
+    assert "_finish" not in host
+    # what counts the blocks is found once for all turns of a loop
+    assert host.index("done = _counter(stream)") < host.index("def turn(")
+    assert host.count(", done)") == 1 and host.count(", _counter(stream))") == 1
 
 
 def test_another_backend_has_no_fences() -> None:
@@ -101,6 +102,7 @@ def test_another_backend_has_no_fences() -> None:
     target = CUDA.with_backend("numba-cuda-mlir")
     text = "".join(convert_function(function, target=target).text.parts)
     assert "is_last_block" not in text and "planes_total_finish[1, " in text
+    assert "_counter" not in text
 
 
 def test_domains_of_fewer_axes_have_the_whole_grid() -> None:
@@ -110,12 +112,15 @@ def test_domains_of_fewer_axes_have_the_whole_grid() -> None:
     assert "= plane * rows + row\n" in kernel and "%" not in kernel
 
 
-def test_an_extreme_is_found_with_its_position_in_two_launches() -> None:
+def test_an_extreme_is_found_with_its_position_in_one_launch() -> None:
     kernels = texts("places_of_integers")[:-1]
-    assert len(kernels) == 4
-    assert [k.count("while ") for k in kernels] == [1] * 4
-    assert "place = x.shape[0]\n" in kernels[0] and "place = place_partial[0]\n" in kernels[1]
-    assert sum(k.count("block_argmax(") + k.count("block_argmin(") for k in kernels) == 4
+    assert len(kernels) == 2
+    assert [k.count("while ") for k in kernels] == [2] * 2
+    for kernel in kernels:
+        first, last = kernel.split("is_last_block")
+        assert re.search(r"place\d* = \(?x\.shape\[0\]", first)
+        assert re.search(r"(place\d*) = \1_partial\[0\]\n", last)
+        assert all(p.count("block_arg") == 1 for p in (first, last))
 
 
 @pytest.fixture

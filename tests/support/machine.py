@@ -37,6 +37,10 @@ class DeviceArray(np.ndarray[Any, Any]):
     def copy_to_device(self, values: Any, stream: Any = 0) -> None:
         self[...] = values
 
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {"array": self}
+
 
 def three(dims: Any) -> tuple[int, int, int]:
     given = (dims,) if isinstance(dims, int | np.integer) else tuple(dims)
@@ -66,9 +70,9 @@ class Cuda:
         return made.view(DeviceArray)
 
     @staticmethod
-    def as_cuda_array(holder: Any) -> DeviceArray:
-        made: DeviceArray = holder.view(DeviceArray)
-        made.holder = holder  # type: ignore[attr-defined]
+    def from_cuda_array_interface(where: dict[str, Any], owner: Any) -> DeviceArray:
+        made: DeviceArray = where["array"].view(DeviceArray)
+        made.owner = owner  # type: ignore[attr-defined]
         return made
 
 

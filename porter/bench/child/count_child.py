@@ -34,6 +34,8 @@ def jobs(request: CountRequest, module: Module) -> Iterator[tuple[str, Job | str
     if "_workspace" in names:
         most = names.get("WORKSPACE_BYTES", 0)
         names["_workspace"] = recorder.keeping(names["_workspace"], most)
+    if "_counter" in names:
+        names["_counter"] = recorder.keeping(names["_counter"], 8)
     if "_new" in names:
         names["_new"] = recorder.reusing(names["_new"], names.get("RESULT_BYTES", 0))
     for name in request.functions:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import sys
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -169,12 +169,33 @@ def _histogram(call: Mapping[str, Any], result: Any) -> list[list[Array]]:
     return [*before, [hist], [x, edges, *weights, hist], *after]
 
 
+def _scan(call: Mapping[str, Any], result: Any) -> list[list[Array]]:
+    """A copy that is changed in place; rows beyond a block are scanned in parts, and added to."""
+    launches, whole = [[np.asarray(call["a"]), result], [result, result]], result
+    while call.get("axis") is not None and whole.shape[call["axis"]] > _SCANNED:
+        ends = (slice(None),) * (call["axis"] % whole.ndim)
+        parts = whole[(*ends, slice(_SCANNED - 1, None, _SCANNED))]
+        launches += [[parts, parts], [whole, parts, whole]]
+        whole = parts
+    return launches
+
+
+#: elements of a row that a block of CuPy scans
+_SCANNED = 512
 #: the arguments of operations that have several launches in CuPy, and the arrays of each; see
-#: `cupy/_statistics/histogram.py`
+#: `cupy/_statistics/histogram.py`, and `scan_core` of `cupy/_core/_routines_math.pyx`
 _LAUNCHES: dict[str, tuple[str, Callable[[Mapping[str, Any], Any], list[list[Array]]]]] = {
     "bincount": ("x weights minlength", _bincount),
     "histogram": ("a bins range density weights", _histogram),
+    "cumsum": ("a axis dtype out", _scan),
+    "cumprod": ("a axis dtype out", _scan),
 }
+
+
+def _note_launches(name: str, given: Sequence[Any], more: Mapping[str, Any], result: Any) -> None:
+    names, launches = _LAUNCHES[name]
+    for parts in launches({**dict(zip(names.split(), given, strict=False)), **more}, result):
+        OPERATIONS.note(name, 1, parts)
 
 
 def _products(name: str, args: list[Array], result: Any) -> float:
@@ -228,11 +249,7 @@ class Counting(np.ndarray[Any, Any]):
             result = func(*given, **more)
         arrays = [*_arrays(given), *_arrays(list(more.values()))]
         if name in _LAUNCHES:
-            names, launches = _LAUNCHES[name]
-            for parts in launches(
-                {**dict(zip(names.split(), given, strict=False)), **more}, result
-            ):
-                OPERATIONS.note(name, 1, parts)
+            _note_launches(name, given, more, result)
         elif not _is_view(result, arrays):
             products = _products(name, arrays, result)
             OPERATIONS.note(name, _OWN.get(name, 1), (*arrays, *_arrays(result)), products)
@@ -289,7 +306,9 @@ def _method(name: str) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **options: Any) -> Any:
         given, more, own = plain(args), plain(options), plain(self)
         result = getattr(own, name)(*given, **more)
-        if not _is_view(result, [own]):
+        if name in _LAUNCHES:
+            _note_launches(name, (own, *given), more, result)
+        elif not _is_view(result, [own]):
             arrays = (own, *_arrays(given), *_arrays(result))
             products = _products(name, [own, *_arrays(given)], result)
             OPERATIONS.note(name, _OWN.get(name, 1), arrays, products)

@@ -234,14 +234,15 @@ class Launches(HostBase):
 
         The last block of each launch sets it to 0 again.
         """
+        if not self.loops.around:
+            self.needs.numpy = True
+            return self.spelled(self.target.counter())
         outermost = self.loops.around[0]
         if not outermost.counter:
             outermost.counter = self.naming.take("done")
             self.needs.numpy = True
             with self.loops.before(outermost, self.out):
-                name = outermost.counter
-                zero = self.target.workspace(name, "1", "np.uint32", zero=True)
-                self.emit(f"{name} = {self.spelled(zero)}")
+                self.emit(f"{outermost.counter} = {self.spelled(self.target.counter())}")
         return outermost.counter
 
     def _count_of_parts(self, grid: Grid) -> str:

@@ -37,9 +37,9 @@ class KernelTexts:
     def write(self, kernel: Kernel) -> tuple[str, tuple[Written, ...]]:
         """The text of a kernel, and its launches."""
         self._writers = []
-        if not self.target.fences():
+        if not self.target.counts_blocks(repeated=kernel.repeated):
             # what the last block of a launch would do, another launch does
-            kernel = replace(kernel, repeated=False)
+            kernel = replace(kernel, counts=False)
         schedule = kernel.schedule
         slots = schedule.slots(kernel, self)
         lost = [line for w in self._writers for line in w.out.lines]

@@ -290,7 +290,7 @@ def _joined(all_needs: Sequence[Needs], target: Target) -> Needs:
         needs.helpers.add("_command")
     if needs.helpers & {"_timed", "_moved_there"}:
         needs.imports.add("from contextlib import contextmanager")
-    if needs.helpers & {"_new", "_workspace"}:
+    if needs.helpers & {"_counter", "_new", "_workspace"}:
         needs.imports.add("import threading")
     if "_new" in needs.helpers:
         needs.imports.add("import weakref")

@@ -1,6 +1,6 @@
 """One value from a whole domain: all blocks fold parts of it, then one block folds the results.
 
-That is a second launch, or in loops of the host the block that is done last.
+That is the block that is done last, or a second launch where blocks cannot be counted.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Total(Schedule):
 
     name = "total"
     word = "total"
-    summary = "all blocks, then one"
+    summary = "all blocks, then the last one"
     #: whether a fold may take along what is about the result of another one
     carries: ClassVar[bool] = True
 
@@ -166,9 +166,8 @@ class Total(Schedule):
 
 
 def _in_one_launch(kernel: Kernel) -> bool:
-    """Whether the block that is done last folds the results: in loops of the host, where what
-    counts the blocks is made once."""
-    return kernel.repeated and not kernel.draws
+    """Whether the block that is done last folds the results."""
+    return kernel.counts and not kernel.draws
 
 
 def _over_parts(kernel: Kernel) -> Kernel:

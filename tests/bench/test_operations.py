@@ -185,6 +185,18 @@ def test_running_sums_change_a_copy_in_place() -> None:
     assert found == {"cumsum": (4, 6 * x.nbytes + 3 * (3 * 8))}
 
 
+def test_a_store_by_a_mask_touches_sectors() -> None:
+    def store(x: Any, at: Any) -> None:
+        x[at] = 0.0
+
+    at = np.zeros(N, bool)
+    at[[0, 1, 6, 999]] = True
+    _, found = count(store, np.ones(N), at)
+    assert found == {"[] =": (1, N + 3 * 32)}
+    _, found = count(store, np.ones(N, np.float32), at)
+    assert found == {"[] =": (1, N + 2 * 32)}
+
+
 def test_statistics_that_numpy_computes_on_plain_arrays_are_several_launches() -> None:
     x = np.random.default_rng(0).random((3, 50))
     result, found = count(lambda x: np.cov(x), x)

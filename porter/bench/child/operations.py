@@ -18,6 +18,8 @@ import numpy as np
 
 from porter.bench.child.virtual import Array
 
+#: bytes that memory gives at least
+_SECTOR = 32
 #: elements of a result beyond which the original is tried with smaller arrays
 MOST_ELEMENTS = 1 << 24
 #: what makes an array, and whether CuPy launches something for it
@@ -138,6 +140,15 @@ def _arrays(value: Any) -> Iterator[Array]:
     elif isinstance(value, tuple | list):
         for part in value:
             yield from _arrays(part)
+
+
+def _touched(array: Array, at: Array) -> Array:
+    """As many elements as a store by a mask moves: it touches sectors of 32 bytes."""
+    each = max(_SECTOR // array.itemsize, 1)
+    if at.dtype != bool or at.shape != array.shape or array.size % each:
+        return np.asarray(array[at])
+    sectors = np.count_nonzero(at.reshape(-1, each).any(axis=1))
+    return np.empty(int(sectors) * each, array.dtype)
 
 
 def _is_view(result: Any, given: Iterable[Array]) -> bool:
@@ -268,8 +279,8 @@ class Counting(np.ndarray[Any, Any]):
     def __setitem__(self, key: Any, value: Any) -> None:
         own, at, given = plain(self), plain(key), plain(value)
         own[at] = given
-        stored = own[at]
-        OPERATIONS.note("[] =", 1, (*_arrays(at), *_arrays(given), np.asarray(stored)))
+        stored = _touched(own, at) if isinstance(at, np.ndarray) else np.asarray(own[at])
+        OPERATIONS.note("[] =", 1, (*_arrays(at), *_arrays(given), stored))
 
     def __iter__(self) -> Iterator[Any]:
         return (self[k] for k in range(len(self)))

@@ -1,9 +1,10 @@
-"""Loops inside host loops whose folds are short move into one block: a launch for each outer step.
+"""Loops of the host whose folds are short move into one block: one launch, or one for each outer step.
 
 A factorisation folds rows that grow with the loops around them: `A[i, :j] @ A[:j, j]` for every
 i and j.  From the host that is a launch for each pair (i, j); in one block it is a loop with
-barriers, launched once for each i.  Only folds and stores whose length follows the loops' indices
-(or is constant) are moved: a long one is faster with all blocks.
+barriers, launched once for each i; where every launch of the loop over i is one block, that loop
+is in the block as well.  Only folds and stores whose length follows the loops' indices (or is
+constant) are moved: a long one is faster with all blocks.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from porter.ir.walk import statements
 from porter.schedule.base import BlockLoop, BlockStep, Fold, Kernel, flat
 from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch
 from porter.schedule.registry import ONE_BLOCK
+from porter.sizes.polynomial import Poly, maximum
 
 _NONE: frozenset[str] = frozenset()
 
@@ -32,12 +34,14 @@ def in_blocks(
             case HostLoop():
                 inside = loops | {item.index}
                 loop = replace(item, body=in_blocks(item.body, name, inside))
-                steps = _steps(loop.body, inside) if loops else None
+                if not loops:
+                    result += _whole(loop)
+                    continue
+                steps = _steps(loop.body, inside)
                 if steps is None or not any(isinstance(s, Fold) for s in flat(steps)):
                     result.append(loop)
                     continue
-                nest = BlockLoop(loop.index, loop.lo, loop.hi, loop.step, steps, loop.origin)
-                result.append(_launch(name, (nest,), loop.origin))
+                result.append(_launch(name(ONE_BLOCK.word), (_nest(loop, steps),), loop.origin))
             case HostWhile():
                 result.append(replace(item, body=in_blocks(item.body, name, loops)))
             case HostIf():
@@ -49,8 +53,37 @@ def in_blocks(
     return tuple(_joined(result, name, loops))
 
 
-def _launch(name: Callable[[str], str], steps: tuple[BlockStep, ...], origin: ir.Origin) -> Launch:
-    return Launch(Kernel(name(ONE_BLOCK.word), ONE_BLOCK, (), (), steps, origin))
+def _whole(loop: HostLoop) -> list[object]:
+    """The loop in a block as well, if every launch inside is one block; arrays of its turns are
+    made once."""
+    allocated = [_largest(i, loop) for i in loop.body if isinstance(i, ir.Alloc)]
+    launches = [i for i in loop.body if not isinstance(i, ir.Alloc)]
+    kernels = [i.kernel for i in launches if isinstance(i, Launch)]
+    alone = all(k.schedule is ONE_BLOCK for k in kernels) and len(kernels) == len(launches)
+    if not kernels or not alone or any(a is None for a in allocated):
+        return [loop]
+    steps = tuple(s for k in kernels for s in k.steps)
+    return [*allocated, _launch(kernels[0].name, (_nest(loop, steps),), loop.origin)]
+
+
+def _largest(a: ir.Alloc, loop: HostLoop) -> ir.Alloc | None:
+    """The array as it is in the turn where it has most elements."""
+    shape: list[Poly] = []
+    for n in a.buffer.shape:
+        slope = n.coefficient(loop.index)
+        if slope is None or loop.step < 1:
+            return None
+        last = n.replace({loop.index: loop.hi - 1 if slope > 0 else loop.lo})
+        shape.append(last if last.is_nonneg() else maximum(last, 0))
+    return replace(a, buffer=replace(a.buffer, shape=tuple(shape)))
+
+
+def _nest(loop: HostLoop, steps: tuple[BlockStep, ...]) -> BlockLoop:
+    return BlockLoop(loop.index, loop.lo, loop.hi, loop.step, steps, loop.origin)
+
+
+def _launch(name: str, steps: tuple[BlockStep, ...], origin: ir.Origin) -> Launch:
+    return Launch(Kernel(name, ONE_BLOCK, (), (), steps, origin))
 
 
 def _steps(items: Sequence[object], loops: frozenset[str]) -> tuple[BlockStep, ...] | None:
@@ -87,7 +120,7 @@ def _joined(
             result += launches
         else:
             assert isinstance(first, Launch)
-            result.append(_launch(name, steps, first.kernel.origin))
+            result.append(_launch(name(ONE_BLOCK.word), steps, first.kernel.origin))
     return result
 
 

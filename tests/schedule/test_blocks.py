@@ -1,9 +1,10 @@
-"""Short folds inside host loops run in one block, launched once for each outer step."""
+"""Short folds inside host loops run in one block, launched once, or once for each outer step."""
 
 from __future__ import annotations
 
 import pytest
 
+from porter import ir
 from porter.convert.passes import plan
 from porter.schedule.base import BlockLoop, Fold, Kernel
 from porter.schedule.nodes import HostLoop, Launch
@@ -17,10 +18,22 @@ def launches(key: str) -> list[list[Kernel]]:
 
 
 @pytest.mark.parametrize("name", ["forward_substitution", "levinson", "cholesky_in_place"])
-def test_one_launch_for_each_step(name: str) -> None:
-    (kernels,) = launches(f"triangular:{name}")
-    assert [k.schedule.name for k in kernels] == ["block"]
-    assert any(isinstance(p, Fold) for p in kernels[0].parts)
+def test_loops_whose_launches_are_all_one_block_are_one_launch(name: str) -> None:
+    items = plan(program_of(f"triangular:{name}")).items
+    assert not any(isinstance(i, HostLoop) for i in items)
+    kernels = [i.kernel for i in items if isinstance(i, Launch)]
+    (block,) = (k for k in kernels if k.schedule.name == "block")
+    assert isinstance(block.steps[0], BlockLoop)
+    assert any(isinstance(p, Fold) for p in block.parts)
+
+
+def test_arrays_of_turns_are_made_once_as_large_as_any_turn_needs_them() -> None:
+    """`y_new` has as many elements as there were turns."""
+    items = plan(program_of("triangular:levinson")).items
+    at = next(k for k, i in enumerate(items)
+              if isinstance(i, Launch) and i.kernel.schedule.name == "block")  # fmt: skip
+    made = [i.buffer for i in items[:at] if isinstance(i, ir.Alloc)]
+    assert made and all("k" not in n.names() for b in made for n in b.shape)
 
 
 def test_the_inner_loop_is_in_the_block_and_wide_work_is_not() -> None:

@@ -108,12 +108,10 @@ class _Counter:
                     done = kernel_work(kernel, self.plan.buffers, scope)
                     work += Work(kernels=((scope.domain, done),))
                 case HostLoop(index, lo, hi, step, body, _):
-                    work += _counter(item, scope)
                     work += self.items(body, scope.loop(index, lo, hi, step))
                 case HostWhile(_, body, _):
                     name = f"{_WHILE} of the loop at line {item.origin.span.line}"
                     inner = scope.loop(name, Poly(), sym(name, True), 1)
-                    work += _counter(item, scope)
                     work += self._read_back(item, inner)
                     work += self.items(body, inner)
                 case HostIf():
@@ -163,13 +161,6 @@ class _Counter:
         up = [self._bytes(b).times(scope.domain) for b in item.makes if b in known]
         copies = (Amount(len(down) + len(up), scope.domain),) if down or up else ()
         return Work(tuple(up), tuple(down), copies) + self._read_back(item, scope)
-
-
-def _counter(loop: HostLoop | HostWhile, scope: Scope) -> Work:
-    """What counts the blocks of launches in an outermost loop goes to the device before it."""
-    kernels = [i.kernel for i in items_of(loop.body) if isinstance(i, Launch)]
-    counted = any(g.counted for k in kernels for g in k.schedule.launches(k))
-    return Work((Amount(4),), (), (Amount(1),)) if counted and not scope.extents else Work()
 
 
 def _ways(branch: HostIf, rest: Sequence[object], *, inside: bool) -> Sequence[Sequence[object]]:

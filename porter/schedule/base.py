@@ -25,7 +25,7 @@ from porter.schedule.writing import KernelWriter
 from porter.sizes.polynomial import Poly
 
 #: threads of a block, as generated modules have it, and of a warp
-BLOCK, WARP = 256, 32
+BLOCK, MANY, WARP = 256, 512, 32
 #: barriers of a fold by all threads of a block, of one by warps (short rows have none, and
 #: shuffles weigh as much as one), and of a scan
 FOLD_BARRIERS, WARP_BARRIERS, SCAN_BARRIERS = 10, 1, 17
@@ -91,7 +91,8 @@ class BlockLoop:
     origin: ir.Origin
 
 
-BlockStep: TypeAlias = "Fold | ir.Stage | BlockLoop"
+#: a `Let` names a number that is the same in all threads
+BlockStep: TypeAlias = "Fold | ir.Stage | BlockLoop | ir.Let"
 
 
 def flat(steps: Sequence[BlockStep]) -> Iterator[Fold | ir.Stage]:
@@ -99,7 +100,7 @@ def flat(steps: Sequence[BlockStep]) -> Iterator[Fold | ir.Stage]:
     for s in steps:
         if isinstance(s, BlockLoop):
             yield from flat(s.steps)
-        else:
+        elif not isinstance(s, ir.Let):
             yield s
 
 
@@ -272,8 +273,13 @@ class Schedule(ABC):
         """The kernel when nothing more joins it."""
         return kernel
 
-    def in_one_block(self, kernel: Kernel, loops: frozenset[str]) -> tuple[BlockStep, ...] | None:
-        """What one block would do in its place inside these host loops, if one is enough."""
+    def in_one_block(
+        self, kernel: Kernel, loops: frozenset[str] | None
+    ) -> tuple[BlockStep, ...] | None:
+        """What one block would do in its place inside these host loops, if one is enough.
+
+        Without `loops` its domain is short, of whatever length it is.
+        """
         return None
 
     def alternatives(self, kernel: Kernel) -> tuple[Alternative, ...]:

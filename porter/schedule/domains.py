@@ -136,7 +136,12 @@ def product(sizes: Iterable[Poly]) -> Poly:
     return total
 
 
-def is_short(axes: Sequence[ir.Axis], loops: frozenset[str]) -> bool:
-    """Whether it is one axis at most, whose length is constant or follows indices of host loops."""
+def is_short(axes: Sequence[ir.Axis], loops: frozenset[str] | None) -> bool:
+    """Whether it is one axis at most, whose length is constant or follows indices of host loops.
+
+    Without `loops`, a block shares out two of any length.
+    """
+    if loops is None:
+        return len(axes) < 3
     extents = [a.extent for a in axes]
     return len(axes) < 2 and all(n.constant is not None or n.names() & loops for n in extents)

@@ -13,9 +13,10 @@ from porter.ir.aliasing import Aliases
 from porter.ir.context import Context
 from porter.ir.walk import statements
 from porter.schedule.base import Alternative, Around, Kernel, Schedule
-from porter.schedule.blocks import in_blocks
 from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch
 from porter.schedule.registry import ONE_BLOCK, chosen
+from porter.schedule.turns.alone import or_alone
+from porter.schedule.turns.blocks import in_blocks
 from porter.sizes.polynomial import Data
 
 
@@ -153,4 +154,5 @@ def group(body: tuple[ir.Stmt, ...], context: Context) -> tuple[object, ...]:
     grouping = Grouping(body, context)
     if context.schedules and ONE_BLOCK not in context.schedules:
         return grouping.items
-    return in_blocks(grouping.items, grouping.name)
+    items = in_blocks(grouping.items, grouping.name, grouping.bound)
+    return or_alone(items, grouping.name, grouping.bound, grouping.around.aliases)

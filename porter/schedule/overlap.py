@@ -48,6 +48,13 @@ def overlaps(plan: Plan) -> Overlap:
     return result
 
 
+def must_differ(kernel: Kernel, aliases: Aliases) -> bool:
+    """Whether arguments that may be one array must be told apart for a kernel."""
+    result = Overlap(aliases)
+    _kernel(kernel, result)
+    return bool(result.crossing or result.sequential)
+
+
 def _in_loop(kernel: Kernel) -> bool:
     """Whether it runs the iterations of a loop of the user's."""
     stores = [s for s in _statements(kernel) if isinstance(s, ir.Write)]

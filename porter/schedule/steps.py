@@ -306,11 +306,15 @@ def element(w: KernelWriter, s: ir.Write) -> str:
 def stage(w: KernelWriter, step: ir.Stage, rows: int, word: str = "block") -> dict[str, object]:
     """A stage whose last axis is shared out among the block's threads, or that one of them does."""
     w.forget()
-    last = _shared_out(w, step.axes[-1], step.body, word) if len(step.axes) > rows else None
+    own = step.axes[rows:]
+    if word == "block" and own[1:]:
+        turns = [strided(w, a, step.body) for a in own]
+    else:
+        turns = [_shared_out(w, own[-1], step.body, word)] if own else []
     with w.slot() as body:
-        w.block(step.body if last else _to_its_end(step.body))
+        w.block(step.body if turns else _to_its_end(step.body))
     w.forget()
-    return {"parts": None, "loop": last, "body": body}
+    return {"parts": None, "turns": turns, "body": body}
 
 
 def _to_its_end(body: Sequence[ir.Stmt]) -> tuple[ir.Stmt, ...]:

@@ -32,9 +32,9 @@ IMPORTED = {
         "float16", "float32", "float64", "complex64", "complex128", "boolean", "types")},
 }  # fmt: skip
 CONSTANTS = {
-    "THREADS", "BLOCK_X", "TILE", "PADDED", "EACH", "WIDE", "LARGE",
+    "THREADS", "MANY_THREADS", "BLOCK_X", "TILE", "PADDED", "EACH", "WIDE", "LARGE",
     "EACH_LARGE", "WIDE_LARGE", "MAX_BLOCKS",
-    "MOST_PARTIALS", "MOST_STATES", "LONG", "SOURCE", "FIXED", "PARTS", "GRAIN", "COLUMNS",
+    "MOST_PARTIALS", "MOST_STATES", "ALONE", "LONG", "SOURCE", "FIXED", "PARTS", "GRAIN", "COLUMNS",
     "DRAWING", "STORING", "WARP", "SHORT", "SPIN", "STREAMS", "CHUNK_BYTES",
     "WORKSPACE_BYTES", "RESULT_BYTES", "_KEPT",
 }  # fmt: skip

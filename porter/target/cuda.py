@@ -38,6 +38,7 @@ class Cuda(Target):
     title = "CUDA kernels for the NumPy functions of"
     sizes: ClassVar[Mapping[str, tuple[str, str]]] = {
         "THREADS": ("256", "threads of a block; a power of two"),
+        "MANY_THREADS": ("512", "threads of a block that works alone; a power of two"),
         "WARP": ("32", "threads of a warp"),
         "SHORT": ("1024", "longest row that one warp has"),
         "BLOCK_X": ("32", "threads of a block along the fast axis, where there are several"),
@@ -49,6 +50,7 @@ class Cuda(Target):
         "WIDE_LARGE": ("EACH_LARGE * TILE", "edge of the large tiles"),
         "LARGE": ("1280", "edge of the least result that has enough large tiles for a GPU"),
         "LONG": ("64", "least rows of columns whose parts are folded by several threads"),
+        "ALONE": ("65536", "most elements of a turn of a loop that one block takes alone"),
         "MAX_BLOCKS": ("65535", "most blocks of a grid along one axis"),
         "MOST_STATES": ("65536", "threads that draw random numbers, at most"),
         "MOST_PARTIALS": ("1024", "most blocks of a grid-wide reduction"),

@@ -30,7 +30,12 @@ def installed() -> Emulation:
 
 def on_emulator(program: Program, blocks: Mapping[str, int] = SMALL) -> Outcome:
     """What the generated module does on the emulator, which has the warps of a GPU."""
-    blocks = {**blocks, "WARP": 32, "THREADS": max(blocks.get("THREADS", 0), 64)}
+    blocks = {
+        **blocks,
+        "WARP": 32,
+        "THREADS": max(blocks.get("THREADS", 0), 64),
+        "MANY_THREADS": 64,
+    }
     emulation = installed()
     emulation.clear()
     programs.forget()

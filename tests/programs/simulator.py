@@ -26,6 +26,7 @@ from tests.programs.strategy import Program
 
 SMALL = {
     "THREADS": 32,
+    "MANY_THREADS": 32,
     "TILE": 4,
     "BLOCK_X": 4,
     "EACH": 2,

@@ -12,11 +12,11 @@ from porter.codegen.host.head import head
 from porter.codegen.host.outline import Known
 from porter.codegen.host.pipeline import Pipeline
 from porter.codegen.host.prologue import Prologue
-from porter.codegen.host.replays import Replay, replay
 from porter.codegen.host.results import Results
 from porter.codegen.host.workspaces import unseen
 from porter.codegen.module.docstrings import placeholder
 from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch
+from porter.schedule.turns.replays import Replay, replay
 
 
 class HostFunction(Prologue, Pipeline, HostCalls, Results):

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from porter import ir
 from porter.ir.walk import loaded
 from porter.schedule.base import (
-    BLOCK,
     FOLD_BARRIERS,
+    MANY,
     BlockLoop,
     BlockStep,
     Fold,
@@ -23,7 +23,7 @@ from porter.schedule.writing import KernelWriter
 
 
 class OneBlock(Schedule):
-    """Made of several launches inside of host loops (`schedule/blocks.py`)."""
+    """Made of several launches inside of host loops (`schedule/turns/blocks.py`)."""
 
     name = "block"
     word = "block"
@@ -34,17 +34,19 @@ class OneBlock(Schedule):
         """No statement by itself."""
         return False
 
-    def in_one_block(self, kernel: Kernel, loops: frozenset[str]) -> tuple[BlockStep, ...] | None:
+    def in_one_block(
+        self, kernel: Kernel, loops: frozenset[str] | None
+    ) -> tuple[BlockStep, ...] | None:
         """Its steps."""
         return kernel.steps
 
     def launches(self, kernel: Kernel) -> tuple[Grid, ...]:
         """One block."""
-        return (Grid(),)
+        return (Grid(threads=("MANY_THREADS",)),)
 
     def threads(self, kernel: Kernel) -> tuple[int, tuple[ir.Axis, ...]]:
         """One block."""
-        return BLOCK, ()
+        return MANY, ()
 
     def barriers(self, kernel: Kernel) -> int:
         """Those of the folds, and one after each step at most."""
@@ -68,11 +70,15 @@ class _Steps:
 
     def slots(self, steps: Sequence[BlockStep]) -> list[dict[str, object]]:
         """Steps in their order."""
-        return [self._step(s) for s in steps]
+        return [{"lines": None, **self._step(s)} for s in steps]
 
     def _step(self, step: BlockStep) -> dict[str, object]:
         if isinstance(step, BlockLoop):
             return self._loop(step)
+        if isinstance(step, ir.Let):
+            with self.w.slot() as lines:
+                self.w.block((step,))
+            return {"waits": False, "steps": None, "lines": lines}
         if isinstance(step, Fold):
             waits = self._wait(self.by_all or self.by_first)
             slots = fold(self.w, step, self.shared, False)

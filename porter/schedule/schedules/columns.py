@@ -138,7 +138,9 @@ class Columns(Schedule):
             steps.append(step)
         return replace(found, steps=tuple(steps))
 
-    def in_one_block(self, kernel: Kernel, loops: frozenset[str]) -> tuple[BlockStep, ...] | None:
+    def in_one_block(
+        self, kernel: Kernel, loops: frozenset[str] | None
+    ) -> tuple[BlockStep, ...] | None:
         """Few columns, each folded by a thread."""
         if not is_short(kernel.axes, loops):
             return None

@@ -23,7 +23,9 @@ class Elementwise(Schedule):
         """Any statement can be a thread's own."""
         return True
 
-    def in_one_block(self, kernel: Kernel, loops: frozenset[str]) -> tuple[BlockStep, ...] | None:
+    def in_one_block(
+        self, kernel: Kernel, loops: frozenset[str] | None
+    ) -> tuple[BlockStep, ...] | None:
         """Short work, shared among the threads of the block."""
         if not is_short(kernel.axes, loops):
             return None

@@ -102,9 +102,12 @@ class Total(Schedule):
             return None
         return None if found is None else replace(kernel, steps=(*kernel.steps, found))
 
-    def in_one_block(self, kernel: Kernel, loops: frozenset[str]) -> tuple[BlockStep, ...] | None:
+    def in_one_block(
+        self, kernel: Kernel, loops: frozenset[str] | None
+    ) -> tuple[BlockStep, ...] | None:
         """Short folds."""
-        short = all(is_short(r.axes, loops) for _, r in kernel.reductions) and not kernel.draws
+        short = all(loops is None or is_short(r.axes, loops) for _, r in kernel.reductions)
+        short = short and not kernel.draws
         steps = (replace(s, argument="", spread=None) if isinstance(s, Fold) else s
                  for s in kernel.steps)  # fmt: skip
         return tuple(steps) if short else None

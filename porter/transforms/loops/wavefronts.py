@@ -256,7 +256,7 @@ def _launches(
     loop: ir.For, inner: ir.For, body: tuple[ir.Stmt, ...], f: _Fronts, context: Context
 ) -> list[ir.Stmt]:
     same = _sum(f, context)
-    text = f"points with the same {same} do not need each other: a launch for each front"
+    text = f"points with the same {same} do not need each other: front by front"
     known = replace(loop.origin, comments=(), text=text)
     host: list[ir.Stmt] = []
     ends: list[Poly] = []
@@ -289,7 +289,7 @@ def _all_turns(
     at = (sym(name) - slanted) * by[other.index]
     text = (
         f"points with the same {_shown([(by[r.index], r.index) for r in ranges], context)} do not "
-        "need each other: a launch for each front"
+        "need each other: front by front"
     )
     known = replace(loop.origin, comments=(), text=text)
     # the turns that have a point on the front

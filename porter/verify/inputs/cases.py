@@ -15,19 +15,19 @@ T = TypeVar("T")
 #: what stands in for these constants of a module in most cases: the simulator is fast then,
 #: and a grid with few blocks makes grid-stride loops go round
 SMALL_BLOCKS = {
-    "THREADS": 8, "TILE": 4, "BLOCK_X": 4, "EACH": 2, "EACH_LARGE": 3,
+    "THREADS": 8, "MANY_THREADS": 8, "TILE": 4, "BLOCK_X": 4, "EACH": 2, "EACH_LARGE": 3,
     "MOST_PARTIALS": 3, "MAX_BLOCKS": 3, "MOST_STATES": 24,
 }  # fmt: skip
 #: what stands in for them in cases with more blocks than a block has threads
 MANY_BLOCKS = {
-    "THREADS": 4, "TILE": 2, "BLOCK_X": 2, "EACH": 2, "EACH_LARGE": 3,
+    "THREADS": 4, "MANY_THREADS": 4, "TILE": 2, "BLOCK_X": 2, "EACH": 2, "EACH_LARGE": 3,
     "MOST_PARTIALS": 16, "MAX_BLOCKS": 40, "MOST_STATES": 64,
 }  # fmt: skip
 #: those of them that limit a grid: a kernel whose grid is cut loops over the rest
 GRID_LIMITS = ("MOST_PARTIALS", "MAX_BLOCKS")
 #: constants that only host functions read, to choose between kernels, and what makes them take
 #: those for large arrays; one of them at a time
-CHOICES = {"LARGE": 1, "LONG": 0, "SHORT": 0, "CHUNK_BYTES": 100}
+CHOICES = {"LARGE": 1, "LONG": 0, "SHORT": 0, "ALONE": 0, "CHUNK_BYTES": 100}
 #: cases beyond the table are numbered from here: past its repetitions and the large cases
 FIRST = 2_000_000
 #: cases of signatures that the table leaves out are numbered from here

@@ -1,4 +1,4 @@
-"""Loops of the host whose folds are short move into one block: one launch, or one for each outer step.
+"""Loops of the host whose folds are short move into one block, some with the loop around them.
 
 A factorisation folds rows that grow with the loops around them: `A[i, :j] @ A[:j, j]` for every
 i and j.  From the host that is a launch for each pair (i, j); in one block it is a loop with
@@ -9,7 +9,7 @@ constant) are moved: a long one is faster with all blocks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -19,23 +19,27 @@ from porter.ir.walk import statements
 from porter.schedule.base import BlockLoop, BlockStep, Fold, Kernel, flat
 from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch
 from porter.schedule.registry import ONE_BLOCK
-from porter.sizes.polynomial import Poly, maximum
+from porter.schedule.turns.alone import largest
 
 _NONE: frozenset[str] = frozenset()
 
 
 def in_blocks(
-    items: Sequence[object], name: Callable[[str], str], loops: frozenset[str] = _NONE
-) -> tuple[object, ...]:
-    """The host's sequence with such loops as launches of one block."""
+    items: Sequence[object], name: Callable[[str], str], bound: Collection[str],
+    loops: frozenset[str] = _NONE,
+) -> tuple[object, ...]:  # fmt: skip
+    """The host's sequence with such loops as launches of one block.
+
+    Arrays that are `bound` to another name, or needed after their loop, are made where they stand.
+    """
     result: list[object] = []
     for item in items:
         match item:
             case HostLoop():
                 inside = loops | {item.index}
-                loop = replace(item, body=in_blocks(item.body, name, inside))
+                loop = replace(item, body=in_blocks(item.body, name, bound, inside))
                 if not loops:
-                    result += _whole(loop)
+                    result += _whole(loop, bound)
                     continue
                 steps = _steps(loop.body, inside)
                 if steps is None or not any(isinstance(s, Fold) for s in flat(steps)):
@@ -43,20 +47,22 @@ def in_blocks(
                     continue
                 result.append(_launch(name(ONE_BLOCK.word), (_nest(loop, steps),), loop.origin))
             case HostWhile():
-                result.append(replace(item, body=in_blocks(item.body, name, loops)))
+                result.append(replace(item, body=in_blocks(item.body, name, bound, loops)))
             case HostIf():
-                body = in_blocks(item.body, name, loops)
-                orelse = in_blocks(item.orelse, name, loops)
+                body = in_blocks(item.body, name, bound, loops)
+                orelse = in_blocks(item.orelse, name, bound, loops)
                 result.append(replace(item, body=body, orelse=orelse))
             case _:
                 result.append(item)
     return tuple(_joined(result, name, loops))
 
 
-def _whole(loop: HostLoop) -> list[object]:
+def _whole(loop: HostLoop, bound: Collection[str]) -> list[object]:
     """The loop in a block as well, if every launch inside is one block; arrays of its turns are
     made once."""
-    allocated = [_largest(i, loop) for i in loop.body if isinstance(i, ir.Alloc)]
+    ranges = {loop.index: (loop.lo, loop.hi)}
+    allocated = [None if i.buffer.name in bound or loop.step < 1 else largest(i, ranges)
+                 for i in loop.body if isinstance(i, ir.Alloc)]  # fmt: skip
     launches = [i for i in loop.body if not isinstance(i, ir.Alloc)]
     kernels = [i.kernel for i in launches if isinstance(i, Launch)]
     alone = all(k.schedule is ONE_BLOCK for k in kernels) and len(kernels) == len(launches)
@@ -64,18 +70,6 @@ def _whole(loop: HostLoop) -> list[object]:
         return [loop]
     steps = tuple(s for k in kernels for s in k.steps)
     return [*allocated, _launch(kernels[0].name, (_nest(loop, steps),), loop.origin)]
-
-
-def _largest(a: ir.Alloc, loop: HostLoop) -> ir.Alloc | None:
-    """The array as it is in the turn where it has most elements."""
-    shape: list[Poly] = []
-    for n in a.buffer.shape:
-        slope = n.coefficient(loop.index)
-        if slope is None or loop.step < 1:
-            return None
-        last = n.replace({loop.index: loop.hi - 1 if slope > 0 else loop.lo})
-        shape.append(last if last.is_nonneg() else maximum(last, 0))
-    return replace(a, buffer=replace(a.buffer, shape=tuple(shape)))
 
 
 def _nest(loop: HostLoop, steps: tuple[BlockStep, ...]) -> BlockLoop:

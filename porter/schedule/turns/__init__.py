@@ -1,0 +1,1 @@
+"""Loops of the host: in a block, or replayed by a graph."""

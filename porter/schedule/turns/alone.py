@@ -1,0 +1,187 @@
+"""Loops of the host that one block takes alone where no turn has many elements.
+
+A launch takes the host 12 us and more, in which one block does tens of thousands of elements.
+Where a graph cannot replay the turns of a loop, because they are over other elements each time
+(fronts of a wavefront, what is left of a matrix), the host function chooses: one launch of a block
+that runs the loop, or launches of all blocks for each turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+
+from porter import ir
+from porter.dtypes.dtype import WEAK_BOOL, WEAK_INT
+from porter.ir.aliasing import Aliases
+from porter.ir.effects import nodes_of
+from porter.ir.walk import statements, substitute_poly
+from porter.schedule.base import BlockLoop, BlockStep, Fold, Kernel, flat
+from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch
+from porter.schedule.overlap import must_differ
+from porter.schedule.registry import ONE_BLOCK
+from porter.schedule.turns.replays import replay
+from porter.sizes.bounds import Ranges, most
+from porter.sizes.polynomial import Integer, Poly, maximum
+from porter.sizes.shapes import product
+
+#: the constant of a module: most elements of a turn that one block takes
+ALONE = Poly.atom(Integer("ALONE", True))
+
+
+def or_alone(
+    items: Sequence[object], name: Callable[[str], str], bound: Collection[str], aliases: Aliases
+) -> tuple[object, ...]:
+    """The host's sequence, with a choice for each such loop.
+
+    Arrays that are `bound` to another name, or needed after their loop, are made where they stand.
+    A block cannot take copies of arguments that are one array, as launches do.
+    """
+    result: list[object] = []
+    for item in items:
+        match item:
+            case HostLoop():
+                found = _choice(item, name, bound, aliases) if replay(item) is None else None
+                body = item.body if found else or_alone(item.body, name, bound, aliases)
+                result.append(found or replace(item, body=body))
+            case HostWhile():
+                result.append(replace(item, body=or_alone(item.body, name, bound, aliases)))
+            case HostIf():
+                body, orelse = (or_alone(b, name, bound, aliases) for b in (item.body, item.orelse))
+                result.append(replace(item, body=body, orelse=orelse))
+            case _:
+                result.append(item)
+    return tuple(result)
+
+
+def _choice(
+    loop: HostLoop, name: Callable[[str], str], bound: Collection[str], aliases: Aliases
+) -> HostIf | None:
+    turns = _Turns(bound)
+    nest = turns.loop(loop)
+    if nest is None or not turns.sizes:
+        return None
+    kernel = Kernel(ONE_BLOCK.word, ONE_BLOCK, (), (), (nest,), loop.origin)
+    if must_differ(kernel, aliases):
+        return None
+    tests = [ir.Op("le", (_product(n), _value(ALONE)), WEAK_BOOL) for n in _largest(turns.sizes)]
+    cond: ir.Expr = tests[0]
+    for test in tests[1:]:
+        cond = ir.Op("and", (cond, test), WEAK_BOOL)
+    launch = Launch(replace(kernel, name=name(ONE_BLOCK.word)))
+    return HostIf(cond, (*turns.allocated, launch), (loop,), loop.origin)
+
+
+def _value(n: Poly) -> ir.Value:
+    return ir.Value(n, WEAK_INT)
+
+
+def _product(sizes: Sequence[Poly]) -> ir.Expr:
+    result: ir.Expr = _value(sizes[0])
+    for n in sizes[1:]:
+        result = ir.Op("mul", (result, _value(n)), WEAK_INT)
+    return result
+
+
+def _largest(sizes: Sequence[tuple[Poly, ...]]) -> list[tuple[Poly, ...]]:
+    """Those that none of the others is as large as in any case."""
+    found: list[tuple[Poly, ...]] = []
+    for n in dict.fromkeys(sizes):
+        if not any(_as_large(other, n) for other in found):
+            found = [*(other for other in found if not _as_large(n, other)), n]
+    return found
+
+
+def _as_large(a: tuple[Poly, ...], b: tuple[Poly, ...]) -> bool:
+    """Whether `a` is, unless one of its factors is 0: then a turn has no elements."""
+    rest = [n for n in b if n not in a]
+    return not rest or (product(a) - product(b)).is_nonneg()
+
+
+def largest(a: ir.Alloc, ranges: Ranges) -> ir.Alloc | None:
+    """The array as it is in the turn where it has most elements, if that is known."""
+    shape = [most(n, ranges) for n in a.buffer.shape]
+    if any(n is None for n in shape):
+        return None
+    sizes = tuple(n if n.is_nonneg() else maximum(n, 0) for n in shape if n is not None)
+    return replace(a, buffer=replace(a.buffer, shape=sizes))
+
+
+@dataclass
+class _Turns:
+    """What a block does in the turns of a loop: its steps, the arrays of the turns as large as any
+    turn needs them, and upper bounds for the elements of each step."""
+
+    bound: Collection[str]
+    ranges: dict[str, tuple[Poly, Poly]] = field(default_factory=dict)
+    values: dict[str, Poly] = field(default_factory=dict)
+    allocated: list[ir.Alloc] = field(default_factory=list)
+    sizes: list[tuple[Poly, ...]] = field(default_factory=list)
+
+    def loop(self, loop: HostLoop) -> BlockLoop | None:
+        """The loop in a block; None where it needs more."""
+        if loop.step < 1:
+            return None
+        self.ranges[loop.index] = self._known(loop.lo), self._known(loop.hi)
+        steps = self._steps(loop.body)
+        if steps is None:
+            return None
+        return BlockLoop(loop.index, loop.lo, loop.hi, loop.step, steps, loop.origin)
+
+    def _steps(self, items: Sequence[object]) -> tuple[BlockStep, ...] | None:
+        steps: list[BlockStep] = []
+        for item in items:
+            found = self._step(item)
+            if found is None:
+                return None
+            steps += found
+        return tuple(steps)
+
+    def _step(self, item: object) -> Sequence[BlockStep] | None:
+        match item:
+            case ir.Alloc():
+                made = None if item.buffer.name in self.bound else largest(item, self.ranges)
+                self.allocated += [made] if made is not None else []
+                return None if made is None else ()
+            case ir.Let(name, ir.Value(poly)):
+                self.values[name] = self._known(poly)
+                return (item,)
+            case HostLoop():
+                nest = self.loop(item)
+                return None if nest is None else (nest,)
+            case Launch(kernel):
+                found = kernel.schedule.in_one_block(kernel, None)
+                ways = found is not None and all(self._counted(part) for part in flat(found))
+                return found if ways else None
+        return None
+
+    def _known(self, n: Poly) -> Poly:
+        return substitute_poly(n, self.values)
+
+    def _counted(self, part: Fold | ir.Stage) -> bool:
+        """Whether there is a bound for the elements of a step, and what is done for each."""
+        axes = part.reductions[0][1].axes if isinstance(part, Fold) else part.axes
+        inside: list[tuple[tuple[Poly, Poly], ...]] = []
+        if isinstance(part, ir.Stage):
+            for s in statements(part.body):
+                if isinstance(s, ir.While):
+                    return False
+                if isinstance(s, ir.For):
+                    inside.append(((s.lo, s.hi),))
+                folds = (e for e in nodes_of(s) if isinstance(e, ir.Reduce))
+                inside += [tuple((a.lo, a.hi) for a in e.axes) for e in folds]
+        ranges = dict(self.ranges)
+        ranges |= {a.name: (self._known(a.lo), self._known(a.hi)) for a in axes}
+        own = [most(self._known(a.extent), ranges) for a in axes]
+        more = [[most(self._known(hi - lo), ranges) for lo, hi in each] for each in inside]
+        found = [n for n in (*own, *(n for each in more for n in each))]
+        if any(n is None for n in found):
+            return False
+        self.sizes += [_factors(own), *(_factors([*own, *each]) for each in more)]
+        return True
+
+
+def _factors(sizes: Sequence[Poly | None]) -> tuple[Poly, ...]:
+    """The numbers whose product is asked for."""
+    found = tuple(n for n in sizes if n is not None and n.constant != 1)
+    return found or (Poly.of(1),)

@@ -1,0 +1,114 @@
+"""Loops that one block takes alone where turns have few elements."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from porter.convert.function import convert_function
+from porter.source.module import SourceModule
+from tests.support.shell import Shell
+
+SOURCE = """\
+import numpy as np
+
+
+def fronts(d: "float64[:, :]"):
+    for i in range(1, d.shape[0]):
+        for j in range(1, d.shape[1]):
+            d[i, j] = min(d[i - 1, j], d[i, j - 1]) + d[i - 1, j - 1]
+
+
+def eliminated(A: "float64[:, :]"):
+    for k in range(A.shape[0] - 1):
+        A[k + 1:, k] /= A[k, k]
+        A[k + 1:, k + 1:] -= A[k + 1:, k, None] * A[k, k + 1:]
+
+
+def prefixes(x: "float64[:]", out: "float64[:]"):
+    for k in range(1, min(x.shape[0], out.shape[0])):
+        y = x[:k] * out[k - 1]
+        out[k] = y.sum()
+        x[:k] -= y * 0.25
+
+
+def columns(A: "float32[:, :]"):
+    for k in range(1, A.shape[0]):
+        A[k] -= A[:k].sum(axis=0) * 0.5
+
+
+def columns_apart(A: "float32[:, :]", out: "float32[:, :]"):
+    for k in range(A.shape[0]):
+        out[k] = A[:k].sum(axis=0)
+        A[k] -= out[k] * 0.5
+
+
+def levels(u: "float64[:, :, :]"):
+    for k in range(1, u.shape[0]):
+        u[k, 1:-1, 1:-1] += u[k - 1, :-2, 1:-1] + u[k - 1, 1:-1, 2:]
+
+
+def turns(x: "float64[:]", n: "int64"):
+    for t in range(n):
+        x[1:-1] = (x[:-2] + x[2:]) * 0.5
+
+
+def kept(x: "float64[:]"):
+    y = x[:1] * 1.0
+    for k in range(1, x.shape[0]):
+        y = x[:k] * 2.0
+        x[:k] -= y * 0.125
+    return y
+
+
+def read_back(x: "float64[:]"):
+    for k in range(1, x.shape[0]):
+        x[:k] *= 0.5
+        if x.max() < 1.0:
+            break
+    return x
+
+
+def cubes(u: "float64[:, :, :]"):
+    for k in range(1, u.shape[0]):
+        u[k:, 1:, 1:] += u[k - 1:-1, :-1, :-1] * 0.5
+"""
+
+CHOSEN = {
+    "fronts": "d.shape[0] - 1",
+    "eliminated": "(A.shape[0] - 1) * (A.shape[1] - 1)",
+    "levels": "(u.shape[1] - 2) * (u.shape[2] - 2)",
+    "columns": "A.shape[1] * (A.shape[0] - 1)",
+}
+
+
+def host(name: str) -> str:
+    """The host function."""
+    function = next(f for f in SourceModule(SOURCE, "f.py").functions if f.name == name)
+    return convert_function(function).text.parts[-1]
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_the_host_function_chooses_by_the_elements_of_a_turn(name: str) -> None:
+    text = host(name)
+    test = re.search(r"if (.*) <= ALONE:\n +(\w+)\[1, MANY_THREADS, stream\]", text)
+    assert test is not None and test[1] == CHOSEN[name], text
+    # otherwise each turn is launched
+    assert re.search(r"else:\n +for \w+ in range", text)
+
+
+@pytest.mark.parametrize("name", ["turns", "kept", "read_back", "cubes", "columns_apart"])
+def test_other_loops_have_no_choice(name: str) -> None:
+    """A graph replays turns that are alike; what is needed after a loop is made in its turn; two
+    arguments may be one array."""
+    assert "ALONE" not in host(name)
+
+
+@pytest.mark.parametrize(
+    "name", [*CHOSEN, "prefixes", "turns", "kept", "read_back", "cubes", "columns_apart"]
+)
+def test_both_ways_are_those_of_numpy(shell: Shell, name: str) -> None:
+    """Verification takes the launches of all blocks, too: it makes ALONE 0."""
+    shell.write("f.py", SOURCE)
+    assert shell.convert("f.py", "-f", name, "-o", "-") == 0, shell.err

@@ -27,6 +27,8 @@ from porter.sizes.shapes import product
 
 #: the constant of a module: most elements of a turn that one block takes
 ALONE = Poly.atom(Integer("ALONE", True))
+#: the threads of the block
+MANY = Poly.atom(Integer("MANY_THREADS", True))
 
 
 def or_alone(
@@ -177,7 +179,10 @@ class _Turns:
         found = [n for n in (*own, *(n for each in more for n in each))]
         if any(n is None for n in found):
             return False
-        self.sizes += [_factors(own), *(_factors([*own, *each]) for each in more)]
+        self.sizes.append(_factors(own))
+        for each in more:
+            # a thread goes through them one after the other, however few threads do
+            self.sizes += [_factors([*each, *own]), _factors([*each, MANY])]
         return True
 
 

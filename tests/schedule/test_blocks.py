@@ -7,13 +7,13 @@ import pytest
 from porter import ir
 from porter.convert.passes import plan
 from porter.schedule.base import BlockLoop, Fold, Kernel
-from porter.schedule.nodes import HostLoop, Launch
+from porter.schedule.nodes import HostLoop, Launch, items_of
 from tests.support.interpreted import program_of
 
 
 def launches(key: str) -> list[list[Kernel]]:
     """The kernels launched in each host loop of a program."""
-    loops = [i for i in plan(program_of(key)).items if isinstance(i, HostLoop)]
+    loops = [i for i in items_of(plan(program_of(key)).items) if isinstance(i, HostLoop)]
     return [[i.kernel for i in loop.body if isinstance(i, Launch)] for loop in loops]
 
 
@@ -37,6 +37,7 @@ def test_arrays_of_turns_are_made_once_as_large_as_any_turn_needs_them() -> None
 
 
 def test_the_inner_loop_is_in_the_block_and_wide_work_is_not() -> None:
+    """Where the matrix is small, one block does all of it."""
     (kernels,) = launches("triangular:lu_in_place")
     assert [k.schedule.name for k in kernels] == ["block", "map"]
     assert isinstance(kernels[0].steps[0], BlockLoop)

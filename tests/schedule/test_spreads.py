@@ -97,7 +97,7 @@ def test_columns_are_read_once() -> None:
 
 
 def test_two_spellings_are_one_fold() -> None:
-    first, _ = kernels("spellings")
+    (first,) = kernels("spellings")
     assert first.count("recentred(") == 1
     parts, finish, alone = kernels("of_columns_again")
     assert parts.count("column_spread(") == finish.count("column_spread(") == 1

@@ -70,7 +70,7 @@ class _Steps:
 
     def slots(self, steps: Sequence[BlockStep]) -> list[dict[str, object]]:
         """Steps in their order."""
-        return [{"lines": None, **self._step(s)} for s in steps]
+        return [{"named": None, **self._step(s)} for s in steps]
 
     def _step(self, step: BlockStep) -> dict[str, object]:
         if isinstance(step, BlockLoop):
@@ -78,7 +78,7 @@ class _Steps:
         if isinstance(step, ir.Let):
             with self.w.slot() as lines:
                 self.w.block((step,))
-            return {"waits": False, "steps": None, "lines": lines}
+            return {"waits": False, "steps": None, "named": lines}
         if isinstance(step, Fold):
             waits = self._wait(self.by_all or self.by_first)
             slots = fold(self.w, step, self.shared, False)

@@ -44,6 +44,15 @@ def columns_apart(A: "float32[:, :]", out: "float32[:, :]"):
         A[k] -= out[k] * 0.5
 
 
+def factors(A: "float64[:, :]"):
+    for i in range(A.shape[0]):
+        for j in range(i):
+            A[i, j] -= A[i, :j] @ A[:j, j]
+            A[i, j] /= A[j, j]
+        for j in range(i, A.shape[0]):
+            A[i, j] -= A[i, :i] @ A[:i, j]
+
+
 def levels(u: "float64[:, :, :]"):
     for k in range(1, u.shape[0]):
         u[k, 1:-1, 1:-1] += u[k - 1, :-2, 1:-1] + u[k - 1, 1:-1, 2:]
@@ -70,14 +79,23 @@ def read_back(x: "float64[:]"):
     return x
 
 
+def steps(x: "float64[:]"):
+    path = np.zeros((x.shape[0], 3))
+    for k in range(1, x.shape[0]):
+        path[k] = path[k - 1, ::-1] * 0.5 + x[k]
+    return path
+
+
 def cubes(u: "float64[:, :, :]"):
     for k in range(1, u.shape[0]):
         u[k:, 1:, 1:] += u[k - 1:-1, :-1, :-1] * 0.5
 """
 
+
 CHOSEN = {
     "fronts": "d.shape[0] - 1",
     "eliminated": "(A.shape[0] - 1) * (A.shape[1] - 1)",
+    "factors": "(A.shape[0] - 1) * A.shape[0] <= ALONE and (A.shape[0] - 1) * MANY_THREADS",
     "levels": "(u.shape[1] - 2) * (u.shape[2] - 2)",
     "columns": "(A.shape[0] - 1) * A.shape[1] <= ALONE and (A.shape[0] - 1) * MANY_THREADS",
 }
@@ -98,6 +116,12 @@ def test_the_host_function_chooses_by_the_elements_of_a_turn(name: str) -> None:
     assert re.search(r"else:\n +for \w+ in range", text)
 
 
+def test_turns_of_a_few_elements_are_always_one_launch() -> None:
+    text = host("steps")
+    assert "ALONE" not in text and "for " not in text
+    assert text.count("steps_block[1, MANY_THREADS, stream](") == 1, text
+
+
 @pytest.mark.parametrize("name", ["turns", "kept", "read_back", "cubes", "columns_apart"])
 def test_other_loops_have_no_choice(name: str) -> None:
     """A graph replays turns that are alike; what is needed after a loop is made in its turn; two
@@ -106,7 +130,7 @@ def test_other_loops_have_no_choice(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [*CHOSEN, "prefixes", "turns", "kept", "read_back", "cubes", "columns_apart"]
+    "name", [*CHOSEN, "prefixes", "steps", "turns", "kept", "read_back", "cubes", "columns_apart"]
 )
 def test_both_ways_are_those_of_numpy(shell: Shell, name: str) -> None:
     """Verification takes the launches of all blocks, too: it makes ALONE 0."""

@@ -16,7 +16,7 @@ from porter.dtypes.dtype import WEAK_BOOL, WEAK_INT
 from porter.ir.aliasing import Aliases
 from porter.ir.effects import nodes_of
 from porter.ir.walk import statements, substitute_poly
-from porter.schedule.base import BlockLoop, BlockStep, Fold, Kernel, flat
+from porter.schedule.base import BlockLoop, BlockStep, Fold, Kernel
 from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch
 from porter.schedule.overlap import must_differ
 from porter.schedule.registry import ONE_BLOCK
@@ -43,9 +43,9 @@ def or_alone(
     for item in items:
         match item:
             case HostLoop():
-                found = _choice(item, name, bound, aliases) if replay(item) is None else None
+                found = _choice(item, name, bound, aliases) if replay(item) is None else ()
                 body = item.body if found else or_alone(item.body, name, bound, aliases)
-                result.append(found or replace(item, body=body))
+                result += found or [replace(item, body=body)]
             case HostWhile():
                 result.append(replace(item, body=or_alone(item.body, name, bound, aliases)))
             case HostIf():
@@ -58,20 +58,23 @@ def or_alone(
 
 def _choice(
     loop: HostLoop, name: Callable[[str], str], bound: Collection[str], aliases: Aliases
-) -> HostIf | None:
+) -> Sequence[object]:
+    """The loop or one block for it; only the block where turns are that short in any case."""
     turns = _Turns(bound)
     nest = turns.loop(loop)
     if nest is None or not turns.sizes:
-        return None
+        return ()
     kernel = Kernel(ONE_BLOCK.word, ONE_BLOCK, (), (), (nest,), loop.origin)
     if must_differ(kernel, aliases):
-        return None
+        return ()
+    alone = (*turns.allocated, Launch(replace(kernel, name=name(ONE_BLOCK.word))))
     tests = [ir.Op("le", (_product(n), _value(ALONE)), WEAK_BOOL) for n in _largest(turns.sizes)]
+    if not tests:
+        return alone
     cond: ir.Expr = tests[0]
     for test in tests[1:]:
         cond = ir.Op("and", (cond, test), WEAK_BOOL)
-    launch = Launch(replace(kernel, name=name(ONE_BLOCK.word)))
-    return HostIf(cond, (*turns.allocated, launch), (loop,), loop.origin)
+    return (HostIf(cond, alone, (loop,), loop.origin),)
 
 
 def _value(n: Poly) -> ir.Value:
@@ -86,9 +89,9 @@ def _product(sizes: Sequence[Poly]) -> ir.Expr:
 
 
 def _largest(sizes: Sequence[tuple[Poly, ...]]) -> list[tuple[Poly, ...]]:
-    """Those that none of the others is as large as in any case."""
+    """Those that none of the others is as large as in any case; constants are small."""
     found: list[tuple[Poly, ...]] = []
-    for n in dict.fromkeys(sizes):
+    for n in dict.fromkeys(size for size in sizes if product(size).constant is None):
         if not any(_as_large(other, n) for other in found):
             found = [*(other for other in found if not _as_large(n, other)), n]
     return found
@@ -153,9 +156,19 @@ class _Turns:
                 return None if nest is None else (nest,)
             case Launch(kernel):
                 found = kernel.schedule.in_one_block(kernel, None)
-                ways = found is not None and all(self._counted(part) for part in flat(found))
-                return found if ways else None
+                return found if found is not None and self._all_counted(found) else None
         return None
+
+    def _all_counted(self, steps: Sequence[BlockStep]) -> bool:
+        """The same for all of them; loops are those that one block has taken before."""
+        for step in steps:
+            if isinstance(step, BlockLoop):
+                self.ranges[step.index] = self._known(step.lo), self._known(step.hi)
+                if step.step < 1 or not self._all_counted(step.steps):
+                    return False
+            elif isinstance(step, ir.Let) or not self._counted(step):
+                return False
+        return True
 
     def _known(self, n: Poly) -> Poly:
         return substitute_poly(n, self.values)
@@ -188,5 +201,4 @@ class _Turns:
 
 def _factors(sizes: Sequence[Poly | None]) -> tuple[Poly, ...]:
     """The numbers whose product is asked for."""
-    found = tuple(n for n in sizes if n is not None and n.constant != 1)
-    return found or (Poly.of(1),)
+    return tuple(n for n in sizes if n is not None and n.constant != 1)

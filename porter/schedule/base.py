@@ -282,7 +282,7 @@ class Schedule(ABC):
         """
         return None
 
-    def alternatives(self, kernel: Kernel) -> tuple[Alternative, ...]:
+    def alternatives(self, kernel: Kernel, around: Around) -> tuple[Alternative, ...]:
         """Kernels for shapes that another schedule suits better, in the order of their tests."""
         return ()
 

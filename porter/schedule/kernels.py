@@ -108,7 +108,7 @@ class Grouping:
                 allocated = work[:k]
                 del work[: k + 1]
                 return [*allocated, *self._group(s, work, first)]
-        return [Launch(self._stage(stage))]
+        return [self._launch(self._stage(stage))]
 
     def _group(
         self, s: ir.Write, work: list[ir.Stmt], first: ir.Stage | None = None
@@ -131,8 +131,12 @@ class Grouping:
             del work[: k + 1]
         kernel = replace(kernel, name=self.name(schedule.word), repeated=self.depth > 0)
         kernel = schedule.finish(kernel, self.around)
-        others = map(self._named, schedule.alternatives(kernel))
-        return [*before, Launch(kernel, tuple(others))]
+        return [*before, self._launch(kernel)]
+
+    def _launch(self, kernel: Kernel) -> Launch:
+        """With the kernels for other shapes."""
+        others = kernel.schedule.alternatives(kernel, self.around)
+        return Launch(kernel, tuple(map(self._named, others)))
 
     def _named(self, other: Alternative) -> Alternative:
         name = self.name(other.kernel.schedule.word)

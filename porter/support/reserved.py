@@ -34,7 +34,8 @@ IMPORTED = {
 CONSTANTS = {
     "THREADS", "MANY_THREADS", "BLOCK_X", "TILE", "PADDED", "EACH", "WIDE", "LARGE",
     "EACH_LARGE", "WIDE_LARGE", "MAX_BLOCKS",
-    "MOST_PARTIALS", "MOST_STATES", "ALONE", "LONG", "SOURCE", "FIXED", "PARTS", "GRAIN", "COLUMNS",
+    "MOST_PARTIALS", "MOST_STATES", "ALONE", "CROWD", "CELLS", "LONG", "SOURCE", "FIXED", "PARTS",
+    "GRAIN", "COLUMNS",
     "DRAWING", "STORING", "WARP", "SHORT", "SPIN", "STREAMS", "CHUNK_BYTES",
     "WORKSPACE_BYTES", "RESULT_BYTES", "_KEPT",
 }  # fmt: skip
@@ -64,7 +65,8 @@ HELPERS = {
     "_leading", "_collapsed", "_plain", "_plain_items", "_rank", "_kind", "_scalars", "_listed",
     "_refuse_wrapper", "_one_dtype", "_command", "_type_of", "_float64", "_complex128", "_grid",
     "_is_large", "_is_medium",
-    "_parts", "_columns", "_few_columns", "_is_short", "_wide", "_of_int64", "_splits",
+    "_parts", "_columns", "_few_columns", "_is_short", "_is_crowded", "_wide",
+    "_of_int64", "_splits",
     "_contiguous", "_own", "_own_part", "_on_stream", "_numba_stream", "_scalar", "_given_back",
     "_stored_back", "_timed", "_repeat", "_milliseconds", "_moved_there", "_in_chunks",
     "_whole_on_device", "_pipelined", "_aligned", "_blockwise_overlap", "_map_overlap", "_states",

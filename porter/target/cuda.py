@@ -50,6 +50,8 @@ class Cuda(Target):
         "WIDE_LARGE": ("EACH_LARGE * TILE", "edge of the large tiles"),
         "LARGE": ("1280", "edge of the least result that has enough large tiles for a GPU"),
         "LONG": ("64", "least rows of columns whose parts are folded by several threads"),
+        "CELLS": ("1024", "most elements of an array that each block has in shared memory"),
+        "CROWD": ("65536", "least elements that blocks add up in shared memory first"),
         "ALONE": ("65536", "most elements of a turn of a loop that one block takes alone"),
         "MAX_BLOCKS": ("65535", "most blocks of a grid along one axis"),
         "MOST_STATES": ("65536", "threads that draw random numbers, at most"),

@@ -53,8 +53,9 @@ class Chosen(NamedTuple):
         return [_shape(p, self.extents) for p in self.parameters if p.type.kind == "array"]
 
     def of(self, extents: Mapping[str, int]) -> Chosen:
-        """The same call with other extents; numbers that are extents follow."""
-        numbers = {name: extents.get(name, n) for name, n in self.numbers.items()}
+        """The same call with other extents; numbers follow that are extents, or as large as one."""
+        known = {n: extents.get(name, n) for name, n in self.extents.items()}
+        numbers = {name: extents.get(name, known.get(n, n)) for name, n in self.numbers.items()}
         return self._replace(extents=dict(extents), numbers=numbers)
 
 

@@ -146,7 +146,7 @@ class Columns(Schedule):
             return None
         return (ir.Stage(kernel.axes, tuple(in_one_thread(kernel.parts)), kernel.origin),)
 
-    def alternatives(self, kernel: Kernel) -> tuple[Alternative, ...]:
+    def alternatives(self, kernel: Kernel, around: Around) -> tuple[Alternative, ...]:
         """A thread for each short column."""
         body = tuple(in_one_thread(kernel.parts))
         alone = replace(kernel, schedule=ALONE, body=body, steps=())

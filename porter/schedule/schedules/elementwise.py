@@ -7,8 +7,17 @@ from dataclasses import replace
 
 from porter import ir
 from porter.ir.rebuild import map_blocks
-from porter.schedule.base import BlockStep, Grid, Kernel, KernelWriters, Schedule
+from porter.schedule.base import (
+    Alternative,
+    Around,
+    BlockStep,
+    Grid,
+    Kernel,
+    KernelWriters,
+    Schedule,
+)
 from porter.schedule.domains import flat_loop, is_short, loop
+from porter.schedule.schedules.private import crowded
 from porter.schedule.writing import Lines
 
 
@@ -30,6 +39,10 @@ class Elementwise(Schedule):
         if not is_short(kernel.axes, loops):
             return None
         return (ir.Stage(kernel.axes, kernel.body, kernel.origin),)
+
+    def alternatives(self, kernel: Kernel, around: Around) -> tuple[Alternative, ...]:
+        """Sums in shared memory, where many threads add to few elements."""
+        return crowded(kernel, around) if kernel.axes else ()
 
     def launches(self, kernel: Kernel) -> tuple[Grid, ...]:
         """A thread for each element."""

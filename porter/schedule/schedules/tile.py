@@ -10,7 +10,7 @@ from porter import ir
 from porter.analyses.contractions import contraction, is_fast, vanishes
 from porter.analyses.reductions import can_share, reductions
 from porter.ir.walk import children, rewrite, walk
-from porter.schedule.base import Alternative, Grid, Kernel, KernelWriters, Schedule
+from porter.schedule.base import Alternative, Around, Grid, Kernel, KernelWriters, Schedule
 from porter.schedule.domains import loop
 from porter.schedule.schedules.columns import finish_slots, partial_of
 from porter.schedule.steps import comment, element
@@ -39,7 +39,7 @@ class Tile(Schedule):
         """A contraction."""
         return bool(_factors(s))
 
-    def alternatives(self, kernel: Kernel) -> tuple[Alternative, ...]:
+    def alternatives(self, kernel: Kernel, around: Around) -> tuple[Alternative, ...]:
         """Large tiles for large results, and wide ones for those of a size between."""
         (fold,) = kernel.folds
         store = fold.store
@@ -120,7 +120,7 @@ class WideTile(Tile):
         sizes = [e.dtype.itemsize for e in _factors(s)]
         return bool(sizes) and sum(sizes) * self.each[1] * TILE_ELEMENTS <= SHARED
 
-    def alternatives(self, kernel: Kernel) -> tuple[Alternative, ...]:
+    def alternatives(self, kernel: Kernel, around: Around) -> tuple[Alternative, ...]:
         """It is the one of others."""
         return ()
 

@@ -114,7 +114,7 @@ class WideTile(Tile):
     word = "tiled_wide"
     summary = "wide tiles in shared memory, several elements a thread"
     edges = ("WIDE", "WIDE")
-    words = (*Tile.words, "r", "c", "results")
+    words = (*Tile.words, "r", "c", "results", "inside")
     #: how many rows and how many columns a thread has
     each: ClassVar[tuple[str, str]] = ("EACH", "EACH")
 

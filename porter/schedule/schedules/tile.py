@@ -114,7 +114,7 @@ class WideTile(Tile):
     word = "tiled_wide"
     summary = "wide tiles in shared memory, several elements a thread"
     edges = ("WIDE", "WIDE")
-    words = (*Tile.words, "r", "c", "results", "inside")
+    words = (*Tile.words, "r", "c", "results")
     #: how many rows and how many columns a thread has
     each: ClassVar[tuple[str, str]] = ("EACH", "EACH")
 
@@ -142,6 +142,7 @@ class TallTile(WideTile):
     word = "tiled_large"
     summary = "large tiles in shared memory, many elements a thread"
     edges = ("WIDE_LARGE", "WIDE")
+    words = (*WideTile.words, "inside")
     each = ("EACH_LARGE", "EACH")
     #: bytes of a sum at most
     widest: ClassVar[int] = 8

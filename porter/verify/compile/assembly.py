@@ -1,8 +1,8 @@
 """What assembling a PTX text says of the registers that its kernel has.
 
-A GPU's driver assembles the text of a kernel as a whole program.  So does `ptxas`.  nvJitLink, which
-stands in where there is no `ptxas`, makes objects that others may be linked to: it hands out a
-quarter more registers for tiles of a matrix product.
+A GPU's driver assembles the text of a kernel as a whole program.  So does `ptxas`.  nvJitLink,
+which stands in where there is no `ptxas`, makes objects that others may be linked to: it hands out
+a third more registers for tiles of a matrix product.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def link_log(ptx: str, arch: str) -> str:
 
 @cache
 def _ptxas() -> str:
-    """The program in NVIDIA's wheels, whose version is that of the compiler; '' if there is none."""
+    """The program in NVIDIA's wheels, of the compiler's version; '' if there is none."""
     spec = find_spec("nvidia")
     name = "ptxas.exe" if os.name == "nt" else "ptxas"
     for folder in (spec and spec.submodule_search_locations) or ():

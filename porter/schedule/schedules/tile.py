@@ -134,18 +134,18 @@ class WideTile(Tile):
         return found | {"each": self.each, "edges": self.edges}
 
 
-class TallTile(WideTile):
-    """The same with twice the rows: sums of 8 bytes have room in a thread's registers, and a
-    multiprocessor has room for two blocks."""
+class LargeTile(WideTile):
+    """The same with twice the rows, whose sums have room in a thread's registers.
 
-    name = "tall_tile"
+    A multiprocessor has room for two blocks then: one computes while the other one loads.
+    """
+
+    name = "large_tile"
     word = "tiled_large"
     summary = "large tiles in shared memory, many elements a thread"
     edges = ("WIDE_LARGE", "WIDE")
     words = (*WideTile.words, "inside")
     each = ("EACH_LARGE", "EACH")
-    #: bytes of a sum at most
-    widest: ClassVar[int] = 8
 
     def matches(self, s: ir.Write | ir.Stage, buffers: Mapping[str, ir.Buffer]) -> bool:
         """A contraction of real numbers whose term is short."""
@@ -154,18 +154,9 @@ class TallTile(WideTile):
             return False
         (r,) = reductions(s.body)
         between = list(_between(r.body, factors))
-        return (r.dtype.kind in "iuf" and r.dtype.itemsize <= self.widest) and (
+        return r.dtype.kind in "iuf" and (
             len(between) <= MOST_OPERATIONS and all(op in CHEAP for op in between)
         )
-
-
-class LargeTile(TallTile):
-    """With twice the columns, too, for sums of 4 bytes."""
-
-    name = "large_tile"
-    edges = ("WIDE_LARGE", "WIDE_LARGE")
-    each = ("EACH_LARGE", "EACH_LARGE")
-    widest = 4
 
 
 class SplitTile(WideTile):
@@ -208,7 +199,7 @@ class SplitTile(WideTile):
 
 
 #: the best first
-LARGE_TILES = (LargeTile(), TallTile(), WideTile())
+LARGE_TILES = (LargeTile(), WideTile())
 SPLIT_TILE = SplitTile()
 
 

@@ -11,7 +11,7 @@
 # porter: converts matmul: A, B: integers and bools beside arrays of floats become float64 (a pass over the array)
 # porter: converts matmul: A, B: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified matmul: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:51f1829cc323867d3cb9b491de2f947e326effcf784dafddc63aaea3fb107c96
+# porter: output sha256:c1e061455f125a758f4d8a333360140af613a4e7d9a649b0187ac5643cff88ee
 
 """CUDA kernels for the NumPy functions of matmul.py."""
 
@@ -29,8 +29,8 @@ TILE = 16  # edge of the tiles in shared memory
 PADDED = 17  # row length of a tile: one more avoids bank conflicts
 EACH = 4  # rows and columns of a wide tile for each of its threads
 WIDE = EACH * TILE  # edge of the wide tiles
-EACH_LARGE = 8  # rows and columns of a large tile for each of its threads
-WIDE_LARGE = EACH_LARGE * TILE  # edge of the large tiles
+EACH_LARGE = 8  # rows of a large tile for each of its threads, which has EACH columns
+WIDE_LARGE = EACH_LARGE * TILE  # rows of the large tiles, which have WIDE columns
 LARGE = 1280  # edge of the least result that has enough large tiles for a GPU
 LONG = 64  # least rows of columns whose parts are folded by several threads
 MAX_BLOCKS = 65535  # most blocks of a grid along one axis
@@ -73,13 +73,23 @@ def matmul_tiled(A, B, out):
         for first_k in range(0, A.shape[1], TILE):
             i = first_row + ty
             k = first_k + tx
-            A_tile[ty, tx] = A[i, k] if i < A.shape[0] and k < A.shape[1] else T(0.0)
+            A_tile[ty, tx] = (
+                A[np.uint64(i), np.uint64(k)]
+                if i < A.shape[0] and k < A.shape[1]
+                else T(0.0)
+            )
             j = first_column + tx
             k = first_k + ty
-            B_tile[ty, tx] = B[k, j] if j < B.shape[1] and k < A.shape[1] else T(0.0)
+            B_tile[ty, tx] = (
+                B[np.uint64(k), np.uint64(j)]
+                if j < B.shape[1] and k < A.shape[1]
+                else T(0.0)
+            )
             cuda.syncthreads()
-            for t in range(TILE):
+            t = 0
+            while t < TILE:
                 total += A_tile[ty, t] * B_tile[t, tx]
+                t += 1
             cuda.syncthreads()
         i = first_row + ty
         j = first_column + tx
@@ -91,40 +101,50 @@ def matmul_tiled(A, B, out):
 def matmul_tiled_large(A, B, out):
     T = A.dtype.type
     A_tile = cuda.shared.array((EACH_LARGE, TILE, PADDED), A.dtype)
-    B_tile = cuda.shared.array((EACH_LARGE, TILE, PADDED), A.dtype)
-    results = cuda.local.array((EACH_LARGE, EACH_LARGE), A.dtype)
+    B_tile = cuda.shared.array((EACH, TILE, PADDED), A.dtype)
+    results = cuda.local.array((EACH_LARGE, EACH), A.dtype)
     tx = cuda.threadIdx.x
     ty = cuda.threadIdx.y
-    first_column = cuda.blockIdx.x * WIDE_LARGE
+    first_column = cuda.blockIdx.x * WIDE
     for first_row in range(
         cuda.blockIdx.y * WIDE_LARGE, A.shape[0], cuda.gridDim.y * WIDE_LARGE
     ):
         # return A @ B
         for r in range(EACH_LARGE):
-            for c in range(EACH_LARGE):
+            for c in range(EACH):
                 results[r, c] = T(0.0)
         for first_k in range(0, A.shape[1], TILE):
             k = first_k + tx
+            inside = (
+                first_row + WIDE_LARGE <= A.shape[0] and first_k + TILE <= A.shape[1]
+            )
             for r in range(EACH_LARGE):
                 i = first_row + r * TILE + ty
                 A_tile[r, ty, tx] = (
-                    A[i, k] if i < A.shape[0] and k < A.shape[1] else T(0.0)
+                    A[np.uint64(i), np.uint64(k)]
+                    if inside or (i < A.shape[0] and k < A.shape[1])
+                    else T(0.0)
                 )
             k = first_k + ty
-            for c in range(EACH_LARGE):
+            inside = first_column + WIDE <= B.shape[1] and first_k + TILE <= A.shape[1]
+            for c in range(EACH):
                 j = first_column + c * TILE + tx
                 B_tile[c, ty, tx] = (
-                    B[k, j] if j < B.shape[1] and k < A.shape[1] else T(0.0)
+                    B[np.uint64(k), np.uint64(j)]
+                    if inside or (j < B.shape[1] and k < A.shape[1])
+                    else T(0.0)
                 )
             cuda.syncthreads()
-            for t in range(np.uint32(TILE)):
+            t = 0
+            while t < TILE:
                 for r in range(EACH_LARGE):
-                    for c in range(EACH_LARGE):
+                    for c in range(EACH):
                         results[r, c] += A_tile[r, ty, t] * B_tile[c, t, tx]
+                t += 1
             cuda.syncthreads()
         for r in range(EACH_LARGE):
             i = first_row + r * TILE + ty
-            for c in range(EACH_LARGE):
+            for c in range(EACH):
                 j = first_column + c * TILE + tx
                 if i < A.shape[0] and j < B.shape[1]:
                     out[i, j] = results[r, c]
@@ -149,19 +169,25 @@ def matmul_tiled_split_parts(A, B, total_partial):
             for r in range(EACH):
                 i = first_row + r * TILE + ty
                 A_tile[r, ty, tx] = (
-                    A[i, k] if i < A.shape[0] and k < A.shape[1] else T(0.0)
+                    A[np.uint64(i), np.uint64(k)]
+                    if i < A.shape[0] and k < A.shape[1]
+                    else T(0.0)
                 )
             k = first_k + ty
             for c in range(EACH):
                 j = first_column + c * TILE + tx
                 B_tile[c, ty, tx] = (
-                    B[k, j] if j < B.shape[1] and k < A.shape[1] else T(0.0)
+                    B[np.uint64(k), np.uint64(j)]
+                    if j < B.shape[1] and k < A.shape[1]
+                    else T(0.0)
                 )
             cuda.syncthreads()
-            for t in range(np.uint32(TILE)):
+            t = 0
+            while t < TILE:
                 for r in range(EACH):
                     for c in range(EACH):
                         results[r, c] += A_tile[r, ty, t] * B_tile[c, t, tx]
+                t += 1
             cuda.syncthreads()
         for r in range(EACH):
             i = first_row + r * TILE + ty
@@ -209,7 +235,7 @@ def matmul(A, B, *, stream=None):
         if _is_large(A.shape[0], B.shape[1]):
             matmul_tiled_large[
                 (
-                    _blocks(B.shape[1], WIDE_LARGE),
+                    _blocks(B.shape[1], WIDE),
                     min(_blocks(A.shape[0], WIDE_LARGE), MAX_BLOCKS),
                 ),
                 (TILE, TILE),

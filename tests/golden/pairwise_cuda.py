@@ -11,7 +11,7 @@
 # porter: converts pairwise_distances: x, y: int8, int16, uint8, uint16 and bool beside float64 alone become float64 (a pass over the array)
 # porter: converts pairwise_distances: x, y: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified pairwise_distances: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:941278a9f67bcbd155c4acd0009ea2f298e2549b35ec9092e074ff108fbdfc97
+# porter: output sha256:701d93d6cc8cfad5d16d1e33d59648d40a212d537c7883c6eef262ccd049fa54
 
 """CUDA kernels for the NumPy functions of pairwise.py."""
 
@@ -77,13 +77,23 @@ def pairwise_distances_tiled(x, y, out):
         for first_k in range(0, x.shape[1], TILE):
             i = first_row + ty
             k = first_k + tx
-            x_tile[ty, tx] = x[i, k] if i < x.shape[0] and k < x.shape[1] else T(0.0)
+            x_tile[ty, tx] = (
+                x[np.uint64(i), np.uint64(k)]
+                if i < x.shape[0] and k < x.shape[1]
+                else T(0.0)
+            )
             j = first_column + ty
             k = first_k + tx
-            y_tile[ty, tx] = y[j, k] if j < y.shape[0] and k < x.shape[1] else T(0.0)
+            y_tile[ty, tx] = (
+                y[np.uint64(j), np.uint64(k)]
+                if j < y.shape[0] and k < x.shape[1]
+                else T(0.0)
+            )
             cuda.syncthreads()
-            for t in range(TILE):
+            t = 0
+            while t < TILE:
                 total += (x_tile[ty, t] - y_tile[tx, t]) ** 2
+                t += 1
             cuda.syncthreads()
         i = first_row + ty
         j = first_column + tx
@@ -110,19 +120,25 @@ def pairwise_distances_tiled_wide(x, y, out):
             for r in range(EACH):
                 i = first_row + r * TILE + ty
                 x_tile[r, ty, tx] = (
-                    x[i, k] if i < x.shape[0] and k < x.shape[1] else T(0.0)
+                    x[np.uint64(i), np.uint64(k)]
+                    if i < x.shape[0] and k < x.shape[1]
+                    else T(0.0)
                 )
             k = first_k + tx
             for c in range(EACH):
                 j = first_column + c * TILE + ty
                 y_tile[c, ty, tx] = (
-                    y[j, k] if j < y.shape[0] and k < x.shape[1] else T(0.0)
+                    y[np.uint64(j), np.uint64(k)]
+                    if j < y.shape[0] and k < x.shape[1]
+                    else T(0.0)
                 )
             cuda.syncthreads()
-            for t in range(np.uint32(TILE)):
+            t = 0
+            while t < TILE:
                 for r in range(EACH):
                     for c in range(EACH):
                         results[r, c] += (x_tile[r, ty, t] - y_tile[c, tx, t]) ** 2
+                t += 1
             cuda.syncthreads()
         for r in range(EACH):
             i = first_row + r * TILE + ty
@@ -152,19 +168,25 @@ def pairwise_distances_tiled_split_parts(x, y, total_partial):
             for r in range(EACH):
                 i = first_row + r * TILE + ty
                 x_tile[r, ty, tx] = (
-                    x[i, k] if i < x.shape[0] and k < x.shape[1] else T(0.0)
+                    x[np.uint64(i), np.uint64(k)]
+                    if i < x.shape[0] and k < x.shape[1]
+                    else T(0.0)
                 )
             k = first_k + tx
             for c in range(EACH):
                 j = first_column + c * TILE + ty
                 y_tile[c, ty, tx] = (
-                    y[j, k] if j < y.shape[0] and k < x.shape[1] else T(0.0)
+                    y[np.uint64(j), np.uint64(k)]
+                    if j < y.shape[0] and k < x.shape[1]
+                    else T(0.0)
                 )
             cuda.syncthreads()
-            for t in range(np.uint32(TILE)):
+            t = 0
+            while t < TILE:
                 for r in range(EACH):
                     for c in range(EACH):
                         results[r, c] += (x_tile[r, ty, t] - y_tile[c, tx, t]) ** 2
+                t += 1
             cuda.syncthreads()
         for r in range(EACH):
             i = first_row + r * TILE + ty

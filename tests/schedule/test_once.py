@@ -9,7 +9,7 @@ import pytest
 
 from porter.convert.function import convert_function
 from porter.source.module import SourceModule
-from porter.verify.compile.ptx_child import link_log
+from porter.verify.compile.assembly import link_log
 from porter.verify.compile.ptx_report import resources
 from tests.support.machine import compiler, module
 from tests.support.shell import Shell

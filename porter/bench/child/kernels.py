@@ -22,7 +22,7 @@ from porter.ptx.machine.arguments import Layout, flattened
 from porter.ptx.machine.counts import WARP
 from porter.ptx.machine.launch import launch as machine
 from porter.ptx.machine.task import Code
-from porter.verify.compile.ptx_child import link_log
+from porter.verify.compile.assembly import link_log
 from porter.verify.compile.ptx_report import resources
 from porter.verify.compile.texts import Text, read, serves
 

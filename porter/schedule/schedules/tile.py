@@ -15,13 +15,15 @@ from porter.schedule.domains import loop
 from porter.schedule.schedules.columns import finish_slots, partial_of
 from porter.schedule.steps import comment, element
 from porter.schedule.writing import KernelWriter, Lines
-from porter.sizes.polynomial import Poly
+from porter.sizes.polynomial import Index, Poly, sym
 
 #: bytes of shared memory that a block has on every GPU; elements of a row of threads' tiles
 SHARED, TILE_ELEMENTS = 48 * 1024, 16 * 17
 #: operations that are an instruction or two, and how many of them the term of a large tile has at
 #: most: its text is repeated for each element of a thread
 CHEAP, MOST_OPERATIONS = frozenset({"add", "sub", "mul", "neg", "abs", "maximum", "minimum"}), 4
+#: constants of the module: rows or columns of a thread
+EACH = {"EACH": 4, "EACH_LARGE": 8}
 
 
 class Tile(Schedule):
@@ -30,8 +32,8 @@ class Tile(Schedule):
     name = "tile"
     word = "tiled"
     summary = "tiles in shared memory"
-    #: the edge of what a block computes
-    edge: ClassVar[str] = "TILE"
+    #: the rows and columns of what a block computes
+    edges: ClassVar[tuple[str, str]] = ("TILE", "TILE")
     #: the variables of a thread
     words: ClassVar[tuple[str, ...]] = ("tx", "ty", "t", "first_row", "first_column", "first_k")
 
@@ -57,7 +59,8 @@ class Tile(Schedule):
     def launches(self, kernel: Kernel) -> tuple[Grid, ...]:
         """A block for each tile; a leading axis along z."""
         extents = tuple(a.extent for a in kernel.axes)
-        blocks = tuple(zip(reversed(extents), (self.edge, self.edge, "1"), strict=False))
+        down, across = self.edges
+        blocks = tuple(zip(reversed(extents), (across, down, "1"), strict=False))
         return (Grid(blocks, ("TILE", "TILE"), extents),)
 
     def barriers(self, kernel: Kernel) -> int:
@@ -110,15 +113,16 @@ class WideTile(Tile):
     name = "wide_tile"
     word = "tiled_wide"
     summary = "wide tiles in shared memory, several elements a thread"
-    edge = "WIDE"
+    edges = ("WIDE", "WIDE")
     words = (*Tile.words, "r", "c", "results")
-    #: the constant of the rows and columns of a thread, and its value
-    each: ClassVar[tuple[str, int]] = ("EACH", 4)
+    #: how many rows and how many columns a thread has
+    each: ClassVar[tuple[str, str]] = ("EACH", "EACH")
 
     def matches(self, s: ir.Write | ir.Stage, buffers: Mapping[str, ir.Buffer]) -> bool:
         """A contraction whose operands have room in shared memory."""
         sizes = [e.dtype.itemsize for e in _factors(s)]
-        return bool(sizes) and sum(sizes) * self.each[1] * TILE_ELEMENTS <= SHARED
+        most = max(EACH[name] for name in self.each)
+        return bool(sizes) and sum(sizes) * most * TILE_ELEMENTS <= SHARED
 
     def alternatives(self, kernel: Kernel, around: Around) -> tuple[Alternative, ...]:
         """It is the one of others."""
@@ -127,17 +131,21 @@ class WideTile(Tile):
     def tiles(self, kernel: Kernel, w: KernelWriter, *, stored: bool) -> dict[str, object]:
         """Those of a tile, with the constants of this one."""
         found = super().tiles(kernel, w, stored=stored)
-        return found | {"each": self.each[0], "wide": self.edge}
+        return found | {"each": self.each, "edges": self.edges}
 
 
 class LargeTile(WideTile):
-    """The same with twice the rows and columns, whose sums have room in a thread's registers."""
+    """The same with twice the rows, whose sums have room in a thread's registers.
+
+    A multiprocessor has room for two blocks then: one computes while the other one loads.
+    """
 
     name = "large_tile"
     word = "tiled_large"
     summary = "large tiles in shared memory, many elements a thread"
-    edge = "WIDE_LARGE"
-    each = ("EACH_LARGE", 8)
+    edges = ("WIDE_LARGE", "WIDE")
+    words = (*WideTile.words, "inside")
+    each = ("EACH_LARGE", "EACH")
 
     def matches(self, s: ir.Write | ir.Stage, buffers: Mapping[str, ir.Buffer]) -> bool:
         """A contraction of real numbers whose term is short."""
@@ -250,10 +258,28 @@ class _Tiles:
         at = f"{local}, {n['t']}" if along_k else f"{n['t']}, {local}"
         self.known[e] = w.stand_in(tile, first + at, e.dtype)
         with w.slot() as before:
-            value = w.expr(e, 1)
+            value = w.expr(self._without_sign(e), 1)
             zero = w.expr(ir.Const(0.0 if e.dtype.kind == "f" else 0, e.dtype))
         return {
             "tile": tile, "type": shared, "before": before, "side": side, "value": value,
             "zero": zero, "part": part, "own": w.index(own), "own_at": f"{base} + {near}",
             "k_at": f"{n['first_k']} + {far}",
         }  # fmt: skip
+
+    def _without_sign(self, e: ir.Expr) -> ir.Expr:
+        """The same with subscripts that are indices of the kernel alone as numbers without a sign:
+        Numba tests others for being negative, and the compiler computes each address anew."""
+
+        def subscript(p: Poly) -> Poly:
+            if not isinstance(p.symbol, Index):
+                return p
+            text = f"np.uint64({self.w.poly(p)})"
+            self.w.names[f"?{text}"] = text
+            return sym(f"?{text}", True)
+
+        def load(x: ir.Expr) -> ir.Expr | None:
+            if not isinstance(x, ir.Load) or isinstance(x, ir.Draw):
+                return None
+            return replace(x, index=tuple(map(subscript, x.index)))
+
+        return rewrite(e, load)

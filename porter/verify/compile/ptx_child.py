@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from porter.verify.compile import texts
+from porter.verify.compile.assembly import link_log
 from porter.verify.compile.backends import BACKENDS, Numba, backend, version
 from porter.verify.compile.occupancy import ARCHITECTURES, occupancy
 from porter.verify.compile.ptx_report import double_instructions, resources
@@ -165,24 +166,6 @@ def device_ufuncs(compiler: Numba) -> dict[str, Any]:
         ),
         "_porter_helper": compiler.cuda.jit(device=True),
     }
-
-
-def link_log(ptx: str, arch: str) -> str:
-    """The linker's log for a PTX text; '' where nvJitLink is not installed."""
-    try:
-        from cuda.bindings import nvjitlink
-    except ImportError:
-        return ""
-    handle = nvjitlink.create(2, [f"-arch={arch}", "-verbose"])
-    try:
-        data = ptx.encode()
-        nvjitlink.add_data(handle, nvjitlink.InputType.PTX, data, len(data), "kernel")
-        nvjitlink.complete(handle)
-        log = bytearray(nvjitlink.get_info_log_size(handle))
-        nvjitlink.get_info_log(handle, log)
-    finally:
-        nvjitlink.destroy(handle)
-    return log.decode("utf-8", "replace")
 
 
 def linked(module: Module, launches: list[dict[str, Any]], arch: str) -> Iterator[tuple[str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import product
 
 from porter import ir
@@ -394,8 +395,8 @@ def _varied(
     made, converted = first
     forms = [first]
 
-    def attempt(types: Sequence[ParameterType]) -> Made | None:
-        return spelled(how.exact(function, types), made)
+    def attempt(types: Sequence[ParameterType], idle: bool = False) -> Made | None:
+        return spelled(how.exact(function, types, idle), made)
 
     def convert(form: Made) -> tuple[Made, Converted]:
         return form, _converted(function, form, how, True)
@@ -411,10 +412,10 @@ def _varied(
         forms += map(convert, others)
     whole = None
     if how.target.tells_dtypes and decorator_signature(function) is None:
-        forms = forms_of_dtypes(forms, attempt, convert) if how.siblings else forms
+        asked = partial(attempt, idle=True)
+        forms = forms_of_dtypes(forms, asked, convert) if how.siblings else forms
         whole = any(form.takes_integers for _, form in forms)
-    every = [m for m, _ in forms]
-    host = host_form(function, every, given, how.scope, how.partial, whole)
+    host = host_form(function, [m for m, _ in forms], given, how.scope, how.partial, whole)
     converted = replace(converted, refused=none)
     converted = _with_forms(function, [(made, converted), *forms[1:]], how)
     return replace(converted, host=host)

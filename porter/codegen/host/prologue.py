@@ -39,7 +39,8 @@ class Prologue(Pipeline):
         self._check_parameters()
         self._same_dtypes()
         if self.elementwise:
-            self._flatten(given)
+            if any(isinstance(i, Launch) for i in items_of(self.plan.items)):
+                self._flatten(given)
         else:
             if self.plan.leading is not None:
                 self._elsewhere_of_rank(self.plan.leading, given)

@@ -190,7 +190,7 @@ class Converted:
             rule = self.conversions.words(group, kept)
             if self.conversions.some and " beside : " in rule:
                 helpers |= {"_kept", "_all_integers"}
-            for name in set(group) & set(self.conversions.names):
+            for name in set(group) & {*self.conversions.names, *dict(self.conversions.lone)}:
                 # of arrays that meet, the dtypes of all decide
                 filled[dtypes_of(name)] += (
                     f'", "{self._converts(rule if len(group) == 1 else "together")}'

@@ -25,8 +25,11 @@ _WITH_NARROW = {
 #: the narrower dtypes of an array that is the only one which is not of float64
 _LONE = {"i": "int8 and int16", "iu": "int8, int16, uint8 and uint16",
          "iub": "int8, int16, uint8, uint16 and bool"}  # fmt: skip
+#: those of one that is not converted beside other integers: the wide ones, too
+_LONE |= {"w": WORDS["wide"], "wiub": WORDS["integers"]}
+_LONE |= {f"w{kinds}": _WITH_NARROW["wide", kinds] for kinds in ("i", "iu")}
 _LONE_TEXT = re.compile(
-    rf"(?P<names>[^ ]+(?:, [^ ]+)*): (?P<kinds>{'|'.join(list(_LONE.values())[::-1])})"
+    rf"(?P<names>[^ ]+(?:, [^ ]+)*): (?P<kinds>{'|'.join(sorted(_LONE.values(), key=len)[::-1])})"
     r" beside float64 alone become float64(?: .*)?$"
 )
 _DOUBLED = "float32 where all others are of double precision become the same"
@@ -47,6 +50,12 @@ _TEXT = re.compile(
 
 _KINDS = {text: (kind, "") for kind, text in WORDS.items()}
 _KINDS |= {text: known for known, text in _WITH_NARROW.items()}
+
+
+def lone_dtypes(kinds: str) -> tuple[str, ...]:
+    """The dtypes that an array may have which is the only one that is not of float64."""
+    wide = ("int32", "int64") if kinds.startswith("w") else ()
+    return (*NARROW[kinds.removeprefix("w")], *wide)
 
 
 @dataclass(frozen=True)
@@ -104,7 +113,8 @@ class Conversions:
     beside arrays of floats only: where all are integers, so are the kernels.  With `some`, where
     all are integers they are refused, because NumPy computes integers.  Of `complexes` real
     arrays become complex128: those of float64, and `whole` says of which integers.  `lone` are
-    parameters that may be of further narrow kinds, one of them, where all others are of float64.
+    parameters that may be of further narrow kinds, one of them, where all others are of float64;
+    with a `w`, of any wide integers, too.
     Integers are converted `where` the numbers are as this says, and mixtures where they are as
     `met` says; numbers that are one of those `apart` keep integers from being converted.  One of
     the arrays that are `doubled` may be of float32 where all others are of double precision.

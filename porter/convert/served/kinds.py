@@ -6,7 +6,7 @@ very same text, it serves them too, and its results are integers, as in NumPy.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -174,11 +174,14 @@ def with_lone(question: Question, groups: Groups, found: Conversions) -> Convers
     `r * np.cos(angle)` takes an `r` of int8 beside angles of float64; NumPy computes the cosine
     of an int8 in float16.
     """
-    if found.beside or found.some:
-        return found
     questions = [question, *question.for_flags()]
     if not found.floats and any(map(_is_float, question.types)):
         questions.append(question.with_integers)
+    if found.beside:
+        apart = _apart(questions, convertible(question), groups, found)
+        return replace(found, lone=tuple(apart))
+    if found.some:
+        return found
     known = narrow_of(found.integers)
     lone = [
         (name, kinds)
@@ -186,6 +189,21 @@ def with_lone(question: Question, groups: Groups, found: Conversions) -> Convers
         for name in group if (kinds := _narrow(questions, name, found)) not in ("", known)
     ]  # fmt: skip
     return replace(found, lone=tuple(lone))
+
+
+def _apart(
+    questions: Sequence[Question | None], free: Collection[str], groups: Groups, found: Conversions
+) -> Iterator[tuple[str, str]]:
+    """The arrays that are not converted beside other integers, but where all others are float64."""
+    for group in groups:
+        small = 1 < len(group) <= MOST_MIXED and {*group} & {*found.names}
+        for name in group if small else ():
+            if name in free and name not in found.names:
+                known = [q and converted_alone(q, [name]) for q in questions]
+                rules = {c.integers if c and c.names else None for c in known}
+                rule = rules.pop()
+                if not rules and rule is not None and rule.kind != "exact":
+                    yield name, f"w{narrow_of(rule)}"
 
 
 def _narrow(questions: Sequence[Question | None], name: str, found: Conversions) -> str:

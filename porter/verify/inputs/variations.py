@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from porter.dtypes.conversions import NARROW, Conversions
+from porter.dtypes.conversions import NARROW, Conversions, lone_dtypes
 from porter.verify.inputs.arguments import Argument, Inputs, Parameter
 from porter.verify.inputs.shapes import holds, symbols
 
@@ -123,7 +123,7 @@ def converted(
                 _typed(inputs, dict.fromkeys(names, dtype), least),
             )
     for name, kinds in conversions.lone:
-        for dtype in NARROW[kinds]:
+        for dtype in lone_dtypes(kinds):
             least = rule.most_of(127 if dtype == "bool" else int(np.iinfo(dtype).max))
             if least:
                 yield f"{dtype} for {name}, else float64", _typed(inputs, {name: dtype}, least)

@@ -132,7 +132,7 @@ def exact(
 ) -> tuple[tuple[ParameterType, ...], ir.Program, Plan] | None:  # fmt: skip
     """What `front_end` gives for these very types; None where they are refused.
 
-    What only gives arguments back is a form if that may be `idle`.
+    What only gives arguments back, or does nothing, is a form if that may be `idle`.
     """
     for grow in (False, True):
         try:
@@ -174,10 +174,16 @@ def _computes(program: ir.Program, item: object) -> bool:
 
 
 def _gives_back(program: ir.Program) -> bool:
-    """Whether nothing is done but to return arguments as they came."""
-    return not program.checks and all(
-        isinstance(s, ir.Return) and len(s.given) == len(s.values) > 0 for s in program.body
-    )
+    """Whether nothing is done but to return arguments as they came, or nothing at all.
+
+    A number in place of an array that is stored into stays what it is: `x *= y` makes an array.
+    """
+    returns = [s for s in program.body if isinstance(s, ir.Return)]
+    made = [s for s in program.body if isinstance(s, ir.Def)]
+    return (
+        not program.checks and len(returns) + len(made) == len(program.body)
+        and all(len(r.given) == len(r.values) for r in returns)
+    )  # fmt: skip
 
 
 def _planned(function: FunctionSource, program: ir.Program, schedules: Sequence[Schedule]) -> Plan:

@@ -222,7 +222,9 @@ def _in_tuples(first: Made) -> Types:
 
 def _idles(form: Made) -> bool:
     """Whether a form gives arrays back because of what they are of: a list has no dtype."""
-    return not any(isinstance(i, (Launch, ir.Host)) for i in items_of(form.plan.items))
+    items = items_of(form.plan.items)
+    given = any(isinstance(i, ir.Return) and i.given for i in items)
+    return given and not any(isinstance(i, (Launch, ir.Host)) for i in items)
 
 
 def _refuses_lists(function: FunctionSource, planned: Plan) -> bool:

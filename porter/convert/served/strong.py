@@ -87,12 +87,12 @@ def _not_weak(
 
 
 def _results(program: ir.Program) -> list[str]:
-    """The dtypes of what is returned."""
+    """The dtypes of what is returned, but for arguments that are given back as they came."""
     stored = {s.name: s.dtype for s in statements(program.body) if isinstance(s, ir.Def)}
     returns = (s for s in statements(program.body) if isinstance(s, ir.Return))
     return [
         (stored.get(v) or program.buffers[v].dtype if isinstance(v, str) else v.dtype).name
-        for r in returns for v in r.values if v is not None
+        for r in returns for k, v in enumerate(r.values) if v is not None and k not in r.given
     ]  # fmt: skip
 
 

@@ -28,6 +28,9 @@ _MOST = 4
 _SINGLE, _BITS = 2**24, 126
 #: what shows the digits that its operands lost
 _LOSING = {"add", "sub", "floordiv", "mod", "fmod", "lt", "le", "gt", "ge", "eq", "ne"}
+#: the kinds of Python's numbers that may stand for an array, its own first, and their types
+_BELOW = {"b": "b", "i": "ib", "u": "ib", "f": "fib", "c": "cfib"}
+_PYTHONS = {"b": "bool", "i": "int", "f": "float", "c": "complex"}
 Types = Sequence[ParameterType]
 
 
@@ -84,6 +87,41 @@ def _not_weak(
     loose = [k for k in numbers if floats[k]]
     for k in filter(are_others, loose):
         yield (names[k],), tuple(names[j] for j in loose if j != k and not are_others(j, k))
+
+
+def alone_of(
+    made: Callable[[Types], ir.Program | None], types: Types, planned: Plan
+) -> dict[str, str]:
+    """The arrays in whose place Python's numbers of some types, or all of them, have other results
+    beside arrays: of `np.ones_like(y) * x` for a float `y`, a float64 beside an `x` of float32.
+
+    A number of the kind of its array is as good as one of NumPy's where all are as wide as it.
+    """
+    own = [replace(t, dtype=FLOAT32) if t.ndim is not None and t.dtype.kind == "f" else t
+           for t in types]  # fmt: skip
+    programs = [(ts, made(ts)) for ts in ([*types], own)]
+    found: dict[str, str] = {}
+    for k, (p, t) in enumerate(zip(planned.parameters, types, strict=True)):
+        if t.ndim is None:
+            continue
+        served = [
+            all(
+                wanted is not None and (mixed := made(_with_number(ts, k, kind))) is not None
+                and _operations(mixed) == _operations(wanted)
+                for ts, wanted in programs
+            )
+            for kind in _BELOW[t.dtype.kind]
+        ]  # fmt: skip
+        if not served[0]:
+            found[p.name] = ""
+        elif not all(served):
+            found[p.name] = ", ".join(_PYTHONS[k] for k in _BELOW[t.dtype.kind][:0:-1])
+    return found
+
+
+def _with_number(types: Types, k: int, kind: str) -> list[ParameterType]:
+    """The types with Python's number of a kind for one of the arrays."""
+    return [*types[:k], ParameterType(WEAK[kind], None), *types[k + 1 :]]
 
 
 def _results(program: ir.Program) -> list[str]:

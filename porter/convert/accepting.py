@@ -17,6 +17,7 @@ from porter.convert.served.siblings import (
     Sibling,
     fewest,
     groups_of,
+    narrow_siblings,
     siblings_of,
     take_float64,
 )
@@ -59,6 +60,8 @@ def accepted_by(function: FunctionSource, made: Made, how: How, text: FunctionTe
     texts = None if again is None else again.text
     more = {**kinds, **unsigned(types, planned, groups)}
     own, also = siblings_of(function, types, planned, text, texts, more)
+    if texts is not None and how.target.tells_dtypes and how.casts is None and planned.any_width:
+        also = (*also, *narrow_siblings(function, types, planned, text, texts, also))
     also = stated_alone(how.casts, also)
     if how.target.elements and how.casts is None:
         also = fewest(own, also)

@@ -39,11 +39,7 @@ from porter.convert.reduction import for_reduction
 from porter.convert.served.numbers import reals
 from porter.convert.served.numbers_alone import host_form
 from porter.convert.served.other_dtypes import forms_of_dtypes, integer_form, spelled
-from porter.convert.served.siblings import (
-    Sibling,
-    by_size,
-    take_float64,
-)
+from porter.convert.served.siblings import Sibling, by_size, narrow_texts, take_float64
 from porter.convert.served.strides import Served, broadcast_name
 from porter.convert.served.variants import (
     MOST_ASSUMED,
@@ -143,8 +139,10 @@ class Converted:
     def _filled(self) -> FunctionText:
         """The text, with the dtypes that each array may have."""
         allowed = self._allowed()
-        filled = {dtypes_of(n): " ".join(sorted(d, key=by_size)) for n, d in allowed.items()}
-        needs = self.blank.needs
+        filled = narrow_texts(self.siblings, allowed)
+        helpers = {*self.blank.needs.helpers, *(["_narrow"] if filled else [])}
+        needs = replace(self.blank.needs, helpers=helpers)
+        filled |= {dtypes_of(n): " ".join(sorted(d, key=by_size)) for n, d in allowed.items()}
         if self.conversions:
             needs = replace(needs, helpers={*needs.helpers, "_float64"})
         for name in self.conversions.complexes:
@@ -249,7 +247,7 @@ class Converted:
     def _allowed(self) -> dict[str, list[str]]:
         """The dtypes that each array may have."""
         allowed = {name: [dtype] for name, dtype in self.own}
-        for sibling in self.siblings:
+        for sibling in (s for s in self.siblings if not s.narrow):
             for name in sibling.names:
                 allowed[name].append(sibling.dtype)
         return allowed

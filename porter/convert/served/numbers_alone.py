@@ -89,7 +89,7 @@ def host_form(
     return HostForm(
         name, found.text, ", ".join(map(str, types)), " ".join(f"{n}[]" for n in names),
         any(t.items and own.ndim is not None
-            for t, own in zip(types, forms[0].types, strict=True)) or any(map(_idles, forms)),
+            for t, own in zip(types, forms[0].types, strict=True)) or any(map(_idles, forms[1:])),
         found.constants, found.imports,
     )  # fmt: skip
 

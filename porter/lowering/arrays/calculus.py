@@ -201,8 +201,6 @@ def _check_generic(b: Builder, args: Sequence[ir.Expr], result: ir.Expr) -> None
             known = constant_of(a)
             if a.dtype.weak and isinstance(known, int) and not isinstance(known, bool):
                 b.dtypes.literal(known, dtype)
-        if isinstance(result, ir.Op) and OPS[result.op].rule in ("float", "real_float"):
-            b.dtypes.pin(dtype)
 
 
 def elementwise(b: Builder, op: str, *operands: Operand) -> Operand:

@@ -92,11 +92,11 @@ def _served(
         # what is an array or a number as the values say is for neither
         no_points = planned.no_points or (points is None and strong is not None)
         kept = _kept(strong, points, arrays)
-        # Python's number has results of its own where arrays stand beside it
-        own = [of for of in planned.own_shapes.values() if len(of) < len(planned.arrays)]
-        # as `np.ones_like(2.0)` is a float64
+        # Python's number has results of its own beside arrays, as `np.ones_like(2.0)` has
+        shapes = (of for of in planned.own_shapes.values() if len(of) < len(planned.arrays))
+        own = {n: "" for of in shapes for n in of}
         like = arrays.strict and arrays.sized and len(planned.arrays) > 1
-        alone = alone_of(made, types, planned) if like else {n: "" for of in own for n in of}
+        alone = alone_of(made, types, planned, numbers) if like else own
         numbers = replace(numbers, kept=kept, alone=alone)
         return replace(planned, numbers=numbers, no_points=no_points)
     if any(t.ndim == 0 for t in types) or (planned.leading and planned.leading.kept):

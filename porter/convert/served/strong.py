@@ -90,7 +90,7 @@ def _not_weak(
 
 
 def alone_of(
-    made: Callable[[Types], ir.Program | None], types: Types, planned: Plan
+    made: Callable[[Types], ir.Program | None], types: Types, planned: Plan, numbers: ForNumbers
 ) -> dict[str, str]:
     """The arrays in whose place Python's numbers of some types, or all of them, have other results
     beside arrays: of `np.ones_like(y) * x` for a float `y`, a float64 beside an `x` of float32.
@@ -101,8 +101,11 @@ def alone_of(
            for t in types]  # fmt: skip
     programs = [(ts, made(ts)) for ts in ([*types], own)]
     found: dict[str, str] = {}
+    # a number that is made NumPy's first stays a float64 beside arrays of float32
+    strong = {n for g in numbers.strong for n in g if list(types) != own}
     for k, (p, t) in enumerate(zip(planned.parameters, types, strict=True)):
-        if t.ndim is None:
+        if t.ndim is None or p.name in strong:
+            found |= {p.name: ""} if p.name in strong else {}
             continue
         served = [
             all(

@@ -10,7 +10,7 @@ from porter.codegen.module.module import FunctionText, function_text
 from porter.convert.again import Again, How, in_float64
 from porter.convert.casts import stated_alone
 from porter.convert.served.complexes import doubled, real_arrays
-from porter.convert.served.kinds import beside_floats, other_kinds, with_lone, with_stored
+from porter.convert.served.kinds import beside_floats, other_kinds, widened, with_lone, with_stored
 from porter.convert.served.other_dtypes import unsigned
 from porter.convert.served.promotion import Question, conversions
 from porter.convert.served.siblings import (
@@ -70,6 +70,9 @@ def accepted_by(function: FunctionSource, made: Made, how: How, text: FunctionTe
         found = beside_floats(wide or question, groups, found, kept)
         found = with_stored(wide or question, groups, found, kept)
         found = with_lone(wide or question, groups, found)
+    if question is not None and planned.any_width:
+        known = {(s.names, s.dtype) for s in also}
+        found = replace(found, wider=widened(question, groups, known))
     if not take_float64(own, also):
         found = Conversions()
     elif question is not None and not any(DType(s.dtype).kind in "biu" for s in also):

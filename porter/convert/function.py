@@ -197,6 +197,9 @@ class Converted:
             if self.conversions.met and tuple(group) in self.conversions.mixed:
                 others = replace(self.conversions, mixed=()).words(group, kept)
                 said += f' if {self.conversions.met} else "{others}"'
+            if tuple(group) in self.conversions.wider:
+                helpers.add("_wider")
+                said = ", wider=True"
             for key, words in (self._meeting(group) if rule else {}).items():
                 helpers.add(f"_{key}")
                 said += f', {key}="{words}"'
@@ -484,7 +487,7 @@ def _converts_alike(first: Converted, one: Converted) -> bool:
     pairs = [(c.conversions, c.floats) for c in (first, one)]
     wanted, written = first.conversions, overlaps(first.plan).written
     names = tuple(n for n in wanted.names if n not in written)
-    wanted = replace(wanted, names=names, lone=(), doubled=())
+    wanted = replace(wanted, names=names, lone=(), doubled=(), wider=())
     return wanted.only(shared(pairs)) == wanted
 
 

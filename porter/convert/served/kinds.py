@@ -23,9 +23,12 @@ from porter.convert.served.promotion import (
     within,
 )
 from porter.dtypes.conversions import NARROW, Conversions, shared
+from porter.dtypes.dtype import DType
 from porter.inference.types import ParameterType
 from porter.ir.effects import expressions
+from porter.ir.rebuild import map_exprs, map_statement
 from porter.ir.walk import statements, walk
+from porter.schedule.overlap import overlaps
 
 #: what is tried for the only arrays that are not converted, and for each of several
 _ONE, _SEVERAL = ("int64", "int32", "uint8", "int8", "bool"), ("int64",)
@@ -204,6 +207,45 @@ def _apart(
                 rule = rules.pop()
                 if not rules and rule is not None and rule.kind != "exact":
                     yield name, f"w{narrow_of(rule)}"
+
+
+def widened(
+    question: Question, groups: Groups, also: Collection[tuple[tuple[str, ...], str]]
+) -> tuple[tuple[str, ...], ...]:
+    """The groups of arrays of integers of which the host may make the widest dtype: NumPy does so
+    before it computes.  `also` are other dtypes that the text serves, each with its group."""
+    types = dict(zip(question.names, question.types, strict=True))
+    stored = overlaps(question.plan).written
+    return tuple(
+        g for g in groups
+        if 1 < len(g) <= MOST_MIXED and not stored & {*g} and types[g[0]].dtype.name == "int64"
+        and all((g, d) in also for d in ("int8", "uint8", "int16", "int32"))
+        and all(_widens(question, dict.fromkeys(some, "int8"))
+                for size in range(1, len(g)) for some in combinations(g, size))
+    )  # fmt: skip
+
+
+def _widens(question: Question, narrow: Mapping[str, str]) -> bool:
+    """Whether the program with some arrays of narrow integers is that for wide ones, as soon as
+    what it loads from them is wide."""
+    program, own = question.given(narrow), question.program
+    if program is None:
+        return False
+
+    def dtype(d: DType) -> DType:
+        return replace(d, var=None)
+
+    def change(e: ir.Expr) -> ir.Expr | None:
+        match e:
+            case ir.Cast(arg=ir.Load(buffer=name)) if name in narrow and e.dtype.name == "int64":
+                return replace(e.arg, dtype=e.dtype)
+        return None
+
+    def shown(p: ir.Program) -> list[ir.Stmt]:
+        body = (map_exprs(s, change) for s in p.body)
+        return [map_statement(s, lambda n: n, dtype) for s in body]
+
+    return shown(program) == shown(own)
 
 
 def _narrow(questions: Sequence[Question | None], name: str, found: Conversions) -> str:

@@ -127,6 +127,9 @@ def converted(
             least = rule.most_of(127 if dtype == "bool" else int(np.iinfo(dtype).max))
             if least:
                 yield f"{dtype} for {name}, else float64", _typed(inputs, {name: dtype}, least)
+    for group in conversions.wider:
+        for name in group:
+            yield f"int8 for {name}, else int64", _typed(inputs, {name: "int8"}, 127)
     yield from _single(inputs, conversions)
     yield from _real(inputs, conversions)
     yield from _with_numbers(inputs, parameters, conversions)

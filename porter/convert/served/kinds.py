@@ -219,7 +219,7 @@ def widened(
     return tuple(
         g for g in groups
         if 1 < len(g) <= MOST_MIXED and not stored & {*g} and types[g[0]].dtype.name == "int64"
-        and all((g, d) in also for d in ("int8", "uint8", "int16", "int32"))
+        and all((g, d) in also for d in ("int8", "int16", "int32"))
         and all(_widens(question, dict.fromkeys(some, "int8"))
                 for size in range(1, len(g)) for some in combinations(g, size))
     )  # fmt: skip

@@ -96,7 +96,7 @@ def _served(
         shapes = (of for of in planned.own_shapes.values() if len(of) < len(planned.arrays))
         own = {n: "" for of in shapes for n in of}
         like = arrays.strict and arrays.sized and len(planned.arrays) > 1
-        alone = alone_of(made, types, planned, numbers) if like else own
+        alone = alone_of(made, types, planned, numbers, None if like else own)
         numbers = replace(numbers, kept=kept, alone=alone)
         return replace(planned, numbers=numbers, no_points=no_points)
     if any(t.ndim == 0 for t in types) or (planned.leading and planned.leading.kept):

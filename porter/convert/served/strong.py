@@ -90,13 +90,23 @@ def _not_weak(
 
 
 def alone_of(
-    made: Callable[[Types], ir.Program | None], types: Types, planned: Plan, numbers: ForNumbers
-) -> dict[str, str]:
+    made: Callable[[Types], ir.Program | None], types: Types, planned: Plan, numbers: ForNumbers,
+    own: Mapping[str, str] | None,
+) -> dict[str, str]:  # fmt: skip
     """The arrays in whose place Python's numbers of some types, or all of them, have other results
     beside arrays: of `np.ones_like(y) * x` for a float `y`, a float64 beside an `x` of float32.
 
     A number of the kind of its array is as good as one of NumPy's where all are as wide as it.
+    Where no array is made like another, those that have results of their `own` are known.
     """
+    found = _alone_like(made, types, planned, numbers) if own is None else own
+    return {**_integers_alone(made, types, planned), **found}
+
+
+def _alone_like(
+    made: Callable[[Types], ir.Program | None], types: Types, planned: Plan, numbers: ForNumbers
+) -> dict[str, str]:
+    """The same where arrays are made like others."""
     own = [replace(t, dtype=FLOAT32) if t.ndim is not None and t.dtype.kind == "f" else t
            for t in types]  # fmt: skip
     programs = [(ts, made(ts)) for ts in ([*types], own)]
@@ -120,6 +130,22 @@ def alone_of(
         elif not all(served):
             found[p.name] = ", ".join(_PYTHONS[k] for k in _BELOW[t.dtype.kind][:0:-1])
     return found
+
+
+def _integers_alone(
+    made: Callable[[Types], ir.Program | None], types: Types, planned: Plan
+) -> dict[str, str]:
+    """The arrays of floats in whose place Python's integers compute otherwise beside arrays of
+    integers: `x * m` of `x * m / p` is of integers for an `x` of 3, and wraps around."""
+    if not any(t.ndim is not None and t.dtype.kind in "iu" for t in types):
+        return {}
+    floats = [k for k, t in enumerate(types) if t.ndim is not None and t.dtype.kind == "f"]
+    program = made(types) if floats else None
+    wanted = None if program is None else _operations(program)
+    names = [p.name for p in planned.parameters]
+    mixed = ((names[k], made(_with_number(types, k, "i"))) for k in floats)
+    return {n: "bool, int" for n, other in mixed
+            if wanted is not None and (other is None or _operations(other) != wanted)}  # fmt: skip
 
 
 def _with_number(types: Types, k: int, kind: str) -> list[ParameterType]:

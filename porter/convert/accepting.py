@@ -10,13 +10,14 @@ from porter.codegen.module.module import FunctionText, function_text
 from porter.convert.again import Again, How, in_float64
 from porter.convert.casts import stated_alone
 from porter.convert.served.complexes import doubled, real_arrays
-from porter.convert.served.kinds import beside_floats, other_kinds, with_lone, with_stored
+from porter.convert.served.kinds import beside_floats, other_kinds, widened, with_lone, with_stored
 from porter.convert.served.other_dtypes import unsigned
 from porter.convert.served.promotion import Question, conversions
 from porter.convert.served.siblings import (
     Sibling,
     fewest,
     groups_of,
+    narrow_siblings,
     siblings_of,
     take_float64,
 )
@@ -59,6 +60,8 @@ def accepted_by(function: FunctionSource, made: Made, how: How, text: FunctionTe
     texts = None if again is None else again.text
     more = {**kinds, **unsigned(types, planned, groups)}
     own, also = siblings_of(function, types, planned, text, texts, more)
+    if texts is not None and how.target.tells_dtypes and how.casts is None and planned.any_width:
+        also = (*also, *narrow_siblings(function, types, planned, text, texts, also))
     also = stated_alone(how.casts, also)
     if how.target.elements and how.casts is None:
         also = fewest(own, also)
@@ -67,6 +70,9 @@ def accepted_by(function: FunctionSource, made: Made, how: How, text: FunctionTe
         found = beside_floats(wide or question, groups, found, kept)
         found = with_stored(wide or question, groups, found, kept)
         found = with_lone(wide or question, groups, found)
+    if question is not None and planned.any_width:
+        known = {(s.names, s.dtype) for s in also}
+        found = replace(found, wider=widened(question, groups, known))
     if not take_float64(own, also):
         found = Conversions()
     elif question is not None and not any(DType(s.dtype).kind in "biu" for s in also):

@@ -47,9 +47,11 @@ class How:
         schedules, alone = self.target.schedules, not may_vary(function, self.target)
         return Made(types, served(function, types, self.scope, program, planned, schedules, alone))
 
-    def exact(self, function: FunctionSource, types: Sequence[ParameterType]) -> Made | None:
-        """The form for these very types; None where they are refused."""
-        found = exact(function, types, self.scope, self.partial, self.target.schedules)
+    def exact(
+        self, function: FunctionSource, types: Sequence[ParameterType], idle: bool = False
+    ) -> Made | None:
+        """The form for these very types, which may be `idle`; None where they are refused."""
+        found = exact(function, types, self.scope, self.partial, self.target.schedules, idle)
         return None if found is None else self.served(function, *found)
 
     def raising(self, planned: Plan) -> FunctionText | None:

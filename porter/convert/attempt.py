@@ -128,13 +128,18 @@ def _with_numbers(
 
 def exact(
     function: FunctionSource, types: Sequence[ParameterType], scope: Globals, partial: bool,
-    schedules: Sequence[Schedule],
+    schedules: Sequence[Schedule], idle: bool = False,
 ) -> tuple[tuple[ParameterType, ...], ir.Program, Plan] | None:  # fmt: skip
-    """What `front_end` gives for these very types; None where they are refused."""
+    """What `front_end` gives for these very types; None where they are refused.
+
+    What only gives arguments back, or does nothing, is a form if that may be `idle`.
+    """
     for grow in (False, True):
         try:
             program = build(function, types, scope, partial, grow)
-            return _settled(types, program), program, _planned(function, program, schedules)
+            idles = idle and _gives_back(program)
+            planned = plan(program, schedules) if idles else _planned(function, program, schedules)
+            return _settled(types, program), program, planned
         except Refusal:
             continue
     return None
@@ -166,6 +171,19 @@ def _computes(program: ir.Program, item: object) -> bool:
     if isinstance(item, ir.Host):
         return item.on_device or (bool(item.makes) and not program.kept)
     return isinstance(item, Launch)
+
+
+def _gives_back(program: ir.Program) -> bool:
+    """Whether nothing is done but to return arguments as they came, or nothing at all.
+
+    A number in place of an array that is stored into stays what it is: `x *= y` makes an array.
+    """
+    returns = [s for s in program.body if isinstance(s, ir.Return)]
+    made = [s for s in program.body if isinstance(s, ir.Def)]
+    return (
+        not program.checks and len(returns) + len(made) == len(program.body)
+        and all(len(r.given) == len(r.values) for r in returns)
+    )  # fmt: skip
 
 
 def _planned(function: FunctionSource, program: ir.Program, schedules: Sequence[Schedule]) -> Plan:

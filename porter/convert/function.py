@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import product
 
 from porter import ir
@@ -38,11 +39,7 @@ from porter.convert.reduction import for_reduction
 from porter.convert.served.numbers import reals
 from porter.convert.served.numbers_alone import host_form
 from porter.convert.served.other_dtypes import forms_of_dtypes, integer_form, spelled
-from porter.convert.served.siblings import (
-    Sibling,
-    by_size,
-    take_float64,
-)
+from porter.convert.served.siblings import Sibling, by_size, narrow_texts, take_float64
 from porter.convert.served.strides import Served, broadcast_name
 from porter.convert.served.variants import (
     MOST_ASSUMED,
@@ -142,8 +139,10 @@ class Converted:
     def _filled(self) -> FunctionText:
         """The text, with the dtypes that each array may have."""
         allowed = self._allowed()
-        filled = {dtypes_of(n): " ".join(sorted(d, key=by_size)) for n, d in allowed.items()}
-        needs = self.blank.needs
+        filled = narrow_texts(self.siblings, allowed)
+        helpers = {*self.blank.needs.helpers, *(["_narrow"] if filled else [])}
+        needs = replace(self.blank.needs, helpers=helpers)
+        filled |= {dtypes_of(n): " ".join(sorted(d, key=by_size)) for n, d in allowed.items()}
         if self.conversions:
             needs = replace(needs, helpers={*needs.helpers, "_float64"})
         for name in self.conversions.complexes:
@@ -189,7 +188,7 @@ class Converted:
             rule = self.conversions.words(group, kept)
             if self.conversions.some and " beside : " in rule:
                 helpers |= {"_kept", "_all_integers"}
-            for name in set(group) & set(self.conversions.names):
+            for name in set(group) & {*self.conversions.names, *dict(self.conversions.lone)}:
                 # of arrays that meet, the dtypes of all decide
                 filled[dtypes_of(name)] += (
                     f'", "{self._converts(rule if len(group) == 1 else "together")}'
@@ -198,6 +197,9 @@ class Converted:
             if self.conversions.met and tuple(group) in self.conversions.mixed:
                 others = replace(self.conversions, mixed=()).words(group, kept)
                 said += f' if {self.conversions.met} else "{others}"'
+            if tuple(group) in self.conversions.wider:
+                helpers.add("_wider")
+                said = ", wider=True"
             for key, words in (self._meeting(group) if rule else {}).items():
                 helpers.add(f"_{key}")
                 said += f', {key}="{words}"'
@@ -248,7 +250,7 @@ class Converted:
     def _allowed(self) -> dict[str, list[str]]:
         """The dtypes that each array may have."""
         allowed = {name: [dtype] for name, dtype in self.own}
-        for sibling in self.siblings:
+        for sibling in (s for s in self.siblings if not s.narrow):
             for name in sibling.names:
                 allowed[name].append(sibling.dtype)
         return allowed
@@ -394,8 +396,8 @@ def _varied(
     made, converted = first
     forms = [first]
 
-    def attempt(types: Sequence[ParameterType]) -> Made | None:
-        return spelled(how.exact(function, types), made)
+    def attempt(types: Sequence[ParameterType], idle: bool = False) -> Made | None:
+        return spelled(how.exact(function, types, idle), made)
 
     def convert(form: Made) -> tuple[Made, Converted]:
         return form, _converted(function, form, how, True)
@@ -411,10 +413,10 @@ def _varied(
         forms += map(convert, others)
     whole = None
     if how.target.tells_dtypes and decorator_signature(function) is None:
-        forms = forms_of_dtypes(forms, attempt, convert) if how.siblings else forms
+        asked = partial(attempt, idle=True)
+        forms = forms_of_dtypes(forms, asked, convert) if how.siblings else forms
         whole = any(form.takes_integers for _, form in forms)
-    every = [m for m, _ in forms]
-    host = host_form(function, every, given, how.scope, how.partial, whole)
+    host = host_form(function, [m for m, _ in forms], given, how.scope, how.partial, whole)
     converted = replace(converted, refused=none)
     converted = _with_forms(function, [(made, converted), *forms[1:]], how)
     return replace(converted, host=host)
@@ -485,7 +487,7 @@ def _converts_alike(first: Converted, one: Converted) -> bool:
     pairs = [(c.conversions, c.floats) for c in (first, one)]
     wanted, written = first.conversions, overlaps(first.plan).written
     names = tuple(n for n in wanted.names if n not in written)
-    wanted = replace(wanted, names=names, lone=(), doubled=())
+    wanted = replace(wanted, names=names, lone=(), doubled=(), wider=())
     return wanted.only(shared(pairs)) == wanted
 
 

@@ -25,11 +25,15 @@ _WITH_NARROW = {
 #: the narrower dtypes of an array that is the only one which is not of float64
 _LONE = {"i": "int8 and int16", "iu": "int8, int16, uint8 and uint16",
          "iub": "int8, int16, uint8, uint16 and bool"}  # fmt: skip
+#: those of one that is not converted beside other integers: the wide ones, too
+_LONE |= {"w": WORDS["wide"], "wiub": WORDS["integers"]}
+_LONE |= {f"w{kinds}": _WITH_NARROW["wide", kinds] for kinds in ("i", "iu")}
 _LONE_TEXT = re.compile(
-    rf"(?P<names>[^ ]+(?:, [^ ]+)*): (?P<kinds>{'|'.join(list(_LONE.values())[::-1])})"
+    rf"(?P<names>[^ ]+(?:, [^ ]+)*): (?P<kinds>{'|'.join(sorted(_LONE.values(), key=len)[::-1])})"
     r" beside float64 alone become float64(?: .*)?$"
 )
 _DOUBLED = "float32 where all others are of double precision become the same"
+_WIDER = "integers of several widths become the widest (a pass over each of the others)"
 _DOUBLED_TEXT = re.compile(rf"(?P<names>[^ ]+(?:, [^ ]+)*): {_DOUBLED}(?: .*)?$")
 #: integers up to here are exact in float64
 LARGEST = 2**53
@@ -47,6 +51,12 @@ _TEXT = re.compile(
 
 _KINDS = {text: (kind, "") for kind, text in WORDS.items()}
 _KINDS |= {text: known for known, text in _WITH_NARROW.items()}
+
+
+def lone_dtypes(kinds: str) -> tuple[str, ...]:
+    """The dtypes that an array may have which is the only one that is not of float64."""
+    wide = ("int32", "int64") if kinds.startswith("w") else ()
+    return (*NARROW[kinds.removeprefix("w")], *wide)
 
 
 @dataclass(frozen=True)
@@ -104,10 +114,12 @@ class Conversions:
     beside arrays of floats only: where all are integers, so are the kernels.  With `some`, where
     all are integers they are refused, because NumPy computes integers.  Of `complexes` real
     arrays become complex128: those of float64, and `whole` says of which integers.  `lone` are
-    parameters that may be of further narrow kinds, one of them, where all others are of float64.
+    parameters that may be of further narrow kinds, one of them, where all others are of float64;
+    with a `w`, of any wide integers, too.
     Integers are converted `where` the numbers are as this says, and mixtures where they are as
     `met` says; numbers that are one of those `apart` keep integers from being converted.  One of
     the arrays that are `doubled` may be of float32 where all others are of double precision.
+    Groups of arrays of integers that are `wider` may be of several widths.
     """
 
     names: tuple[str, ...] = ()
@@ -123,6 +135,7 @@ class Conversions:
     met: str = ""
     doubled: tuple[str, ...] = ()
     apart: tuple[tuple[str, int], ...] = field(default=(), compare=False)
+    wider: tuple[tuple[str, ...], ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.names or self.mixed or self.complexes)
@@ -160,6 +173,7 @@ class Conversions:
             whole=self.whole if self.whole == other.whole else None,
             lone=tuple(one for one in self.lone if one in other.lone),
             doubled=tuple(n for n in self.doubled if n in other.doubled),
+            wider=tuple(g for g in self.wider if g in other.wider),
         )
 
     def among(self, arrays: Collection[str]) -> Conversions:
@@ -171,6 +185,7 @@ class Conversions:
             complexes=tuple(n for n in self.complexes if n in arrays),
             lone=tuple(one for one in self.lone if one[0] in arrays),
             doubled=tuple(n for n in self.doubled if n in arrays),
+            wider=tuple(g for g in self.wider if set(g) <= {*arrays}),
         )
         return found if found or not self else Conversions()
 
@@ -195,6 +210,7 @@ class Conversions:
             f"{', '.join(g)}: float32 beside float64{met} become float64 (a pass over each float32)"
             for g in self.mixed
         ]
+        found += [f"{', '.join(g)}: {_WIDER}" for g in self.wider]
         if self.doubled:
             found.append(f"{', '.join(self.doubled)}: {_DOUBLED} (a pass over the array)")
         if self.complexes:
@@ -213,6 +229,7 @@ class Conversions:
         complexes: tuple[str, ...] = ()
         some, whole = False, None
         lone: list[tuple[str, str]] = []
+        wider: list[tuple[str, ...]] = []
         where = met = ""
         doubled: tuple[str, ...] = ()
         for line in lines:
@@ -221,6 +238,8 @@ class Conversions:
                 lone += [(n, kinds) for n in found["names"].split(", ")]
             if found := _DOUBLED_TEXT.match(line):
                 doubled = tuple(found["names"].split(", "))
+            if line.endswith(_WIDER):
+                wider.append(tuple(line.removesuffix(f": {_WIDER}").split(", ")))
             found = _TEXT.match(line)
             if found is None:
                 continue
@@ -247,6 +266,7 @@ class Conversions:
             whole,
             tuple(lone),
             where, met, doubled,
+            wider=tuple(wider),
         )  # fmt: skip
 
 

@@ -74,7 +74,9 @@ class ForNumbers:
     # of each result that is Python's number beside arrays: it is NumPy's if one of these is
     counted: tuple[tuple[str, ...], ...] = ()
     unlike: tuple[tuple[str, ...], ...] = ()  # those with which Python has another result
-    alone: tuple[str, ...] = ()  # those that have another one where an array stands beside them
+    # those that have another one where an array stands beside them: as Python's numbers of these
+    # types, or as all of them
+    alone: Mapping[str, str] = field(default_factory=dict)
     # results that are 0-d arrays then, and not scalars: for each `return` in order their positions,
     # and the arguments of which one must be an array for it; none where they always are
     kept: tuple[Mapping[int, tuple[str, ...]], ...] = ()

@@ -139,4 +139,4 @@ def test_pythons_integer_has_no_dtype_beside_an_array() -> None:
         "int64[()], int64[:]": (),
         "int64[()], int8[:]": ("x",),
     }.items():
-        assert convert_function(function, signature).plan.numbers.alone == alone
+        assert tuple(convert_function(function, signature).plan.numbers.alone) == alone

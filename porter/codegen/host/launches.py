@@ -286,6 +286,26 @@ class Launches(HostBase):
             made = self.target.workspace(name, self.parts.shape or self.parts.count, dtype)
             self.emit(f"{name} = {self.spelled(made)}")
 
+    def _transfers(self, used: Sequence[ir.Parameter]) -> None:
+        """Arguments to the device, those that are stored into first: an alias shares theirs."""
+        done: list[str] = []
+        for p in sorted(used, key=lambda p: p.name not in self.overlap.written):
+            self._transfer(p.name, [w for w in done if w in self.overlap.written])
+            done.append(p.name)
+
+    def _transfer(self, name: str, before: Sequence[str]) -> None:
+        own, word = self.naming.device[name], "if"
+        for w in before:
+            if self.plan.aliases.alike(w, name) and (w, name) not in self.plan.no_alias:
+                self._needs("_same_memory")
+                self.emit(f"{word} _same_memory({w}, {name}):")
+                self.emit(f"    {own} = {self.naming.device[w]}")
+                word = "elif"
+        if word == "elif":
+            self.emit("else:")
+        pad = "    " if word == "elif" else ""
+        self.emit(f"{pad}{own} = {self.spelled(self.target.moved(name))}")
+
 
 def _elements(grid: Grid) -> Poly:
     """How many elements have partial results."""

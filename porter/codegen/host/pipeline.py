@@ -57,7 +57,7 @@ class Pipeline(Leading, Launches):
         own = [n for n in own_keywords(self.target, draws=False) if n != "stream"]
         keywords = [p.name for p in self.plan.parameters if p.keyword]
         arguments = [
-            self.plan.name, _tuple(passed), _tuple(places), "stream", *self._lead(),
+            self.plan.name, in_tuple(passed), in_tuple(places), "stream", *self._lead(),
             *(f"{name}={name}" for name in (*keywords, *own)),
         ]  # fmt: skip
         self.emit(f"    return _pipelined({', '.join(arguments)})")
@@ -89,5 +89,6 @@ class Pipeline(Leading, Launches):
             yield f"runs whole, not in chunks: {given(str(self.rows))}"
 
 
-def _tuple(parts: Sequence[str]) -> str:
+def in_tuple(parts: Sequence[str]) -> str:
+    """A tuple of names, in the text of a call."""
     return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"

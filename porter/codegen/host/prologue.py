@@ -9,7 +9,7 @@ from porter.analyses.leading_axes import LeadingAxes
 from porter.analyses.testable import needed
 from porter.codegen.host.head import own_keywords
 from porter.codegen.host.leading import settled, settles
-from porter.codegen.host.pipeline import Pipeline
+from porter.codegen.host.pipeline import Pipeline, in_tuple
 from porter.codegen.host.workspaces import is_interrupted
 from porter.codegen.module.marks import (
     DOUBLED,
@@ -39,7 +39,8 @@ class Prologue(Pipeline):
         self._check_parameters()
         self._same_dtypes()
         if self.elementwise:
-            self._flatten(given)
+            if any(isinstance(i, Launch) for i in items_of(self.plan.items)):
+                self._flatten(given)
         else:
             if self.plan.leading is not None:
                 self._elsewhere_of_rank(self.plan.leading, given)
@@ -139,10 +140,10 @@ class Prologue(Pipeline):
         """The groups of numbers of which something else is made; all of them are as they are."""
         found = getattr(self.plan.numbers, which)
         groups = {group: [n for n in group if n in loose] for group in found}
-        texts = {_tuple(g): own for own, g in groups.items() if 0 < len(g) < len(loose)}
+        texts = {in_tuple(g): own for own, g in groups.items() if 0 < len(g) < len(loose)}
         known = self.plan.numbers.beside if which == "strong" else {}
         beside = [known.get(own, ()) for own in texts.values()]
-        arrays = f", arrays=[{', '.join(map(_tuple, beside))}]" if any(beside) else ""
+        arrays = f", arrays=[{', '.join(map(in_tuple, beside))}]" if any(beside) else ""
         self._needs(*(["_weak_arrays"] if arrays else []))
         return f", {which}=[{', '.join(texts)}]{arrays}" if texts else ""
 
@@ -180,7 +181,8 @@ class Prologue(Pipeline):
             self.emit(made if rule == "none" else f"plain = {made}")
         arrays = ", ".join(p.name for p in self.plan.parameters if p.ndim is not None)
         found = [(n[0], f"_plain({', '.join(n)})") for n in self.plan.numbers.unlike]
-        found += [(n, f"_plain({n}) and not _plain({arrays})") for n in self.plan.numbers.alone]
+        alone = self.plan.numbers.alone.items()
+        found += [(n, f"{_is_pythons(n, kinds)} and not _plain({arrays})") for n, kinds in alone]
         for name, test in found:
             self._needs("_plain")
             kind = f"{name} is Python's {{type({name}).__name__}}, which"
@@ -468,30 +470,12 @@ class Prologue(Pipeline):
                 what = "operands could not be broadcast together"
             self.emit(f'    raise {c.error}(f"{what}: {found}")')
 
-    def _transfers(self, used: Sequence[ir.Parameter]) -> None:
-        """Arguments to the device, those that are stored into first: an alias shares theirs."""
-        done: list[str] = []
-        for p in sorted(used, key=lambda p: p.name not in self.overlap.written):
-            self._transfer(p.name, [w for w in done if w in self.overlap.written])
-            done.append(p.name)
 
-    def _transfer(self, name: str, before: Sequence[str]) -> None:
-        own, word = self.naming.device[name], "if"
-        for w in before:
-            if self.plan.aliases.alike(w, name) and (w, name) not in self.plan.no_alias:
-                self._needs("_same_memory")
-                self.emit(f"{word} _same_memory({w}, {name}):")
-                self.emit(f"    {own} = {self.naming.device[w]}")
-                word = "elif"
-        if word == "elif":
-            self.emit("else:")
-        pad = "    " if word == "elif" else ""
-        self.emit(f"{pad}{own} = {self.spelled(self.target.moved(name))}")
-
-
-def _tuple(names: Sequence[str]) -> str:
-    """A tuple of names, in the text of a call."""
-    return f"({', '.join(names)}{',' if len(names) == 1 else ''})"
+def _is_pythons(name: str, kinds: str) -> str:
+    """The question whether an argument is Python's number, of these types."""
+    if not kinds:
+        return f"_plain({name})"
+    return f"type({name}) in ({kinds})" if "," in kinds else f"type({name}) is {kinds}"
 
 
 def _plain(text: str) -> str:

@@ -247,13 +247,18 @@ def _tells_kinds(row: Sequence[_Case]) -> bool:
 
 
 def _beside_others(cases: Sequence[Sequence[_Case]]) -> list[list[_Case]]:
-    """The same, told of which kind the highest of the other arrays is."""
+    """The same, told of which kind the highest of the other arrays is; a number counts as complex
+    only where a form for complex numbers takes others."""
 
-    def known(c: _Case, j: int) -> _Case:
-        highest = max((row[j].kind for row in cases), key=_KINDS.find)
+    def known(c: _Case, j: int, row: Sequence[_Case]) -> _Case:
+        highest = max((other[j].kind for other in cases), key=_KINDS.find)
+        if highest == "c" and not any(o.kind == "c" and o.integers for o in row):
+            return c
         return replace(c, beside=highest) if _KINDS.find(highest) > _KINDS.find(c.kind) else c
 
-    return [[known(c, j) if _tells_kinds(row) else c for j, c in enumerate(row)] for row in cases]
+    return [
+        [known(c, j, row) if _tells_kinds(row) else c for j, c in enumerate(row)] for row in cases
+    ]
 
 
 def _equals(name: str, value: str) -> str:

@@ -6,7 +6,7 @@ very same text, it serves them too, and its results are integers, as in NumPy.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -23,9 +23,12 @@ from porter.convert.served.promotion import (
     within,
 )
 from porter.dtypes.conversions import NARROW, Conversions, shared
+from porter.dtypes.dtype import DType
 from porter.inference.types import ParameterType
 from porter.ir.effects import expressions
+from porter.ir.rebuild import map_exprs, map_statement
 from porter.ir.walk import statements, walk
+from porter.schedule.overlap import overlaps
 
 #: what is tried for the only arrays that are not converted, and for each of several
 _ONE, _SEVERAL = ("int64", "int32", "uint8", "int8", "bool"), ("int64",)
@@ -174,11 +177,14 @@ def with_lone(question: Question, groups: Groups, found: Conversions) -> Convers
     `r * np.cos(angle)` takes an `r` of int8 beside angles of float64; NumPy computes the cosine
     of an int8 in float16.
     """
-    if found.beside or found.some:
-        return found
     questions = [question, *question.for_flags()]
     if not found.floats and any(map(_is_float, question.types)):
         questions.append(question.with_integers)
+    if found.beside:
+        apart = _apart(questions, convertible(question), groups, found)
+        return replace(found, lone=tuple(apart))
+    if found.some:
+        return found
     known = narrow_of(found.integers)
     lone = [
         (name, kinds)
@@ -186,6 +192,60 @@ def with_lone(question: Question, groups: Groups, found: Conversions) -> Convers
         for name in group if (kinds := _narrow(questions, name, found)) not in ("", known)
     ]  # fmt: skip
     return replace(found, lone=tuple(lone))
+
+
+def _apart(
+    questions: Sequence[Question | None], free: Collection[str], groups: Groups, found: Conversions
+) -> Iterator[tuple[str, str]]:
+    """The arrays that are not converted beside other integers, but where all others are float64."""
+    for group in groups:
+        small = 1 < len(group) <= MOST_MIXED and {*group} & {*found.names}
+        for name in group if small else ():
+            if name in free and name not in found.names:
+                known = [q and converted_alone(q, [name]) for q in questions]
+                rules = {c.integers if c and c.names else None for c in known}
+                rule = rules.pop()
+                if not rules and rule is not None and rule.kind != "exact":
+                    yield name, f"w{narrow_of(rule)}"
+
+
+def widened(
+    question: Question, groups: Groups, also: Collection[tuple[tuple[str, ...], str]]
+) -> tuple[tuple[str, ...], ...]:
+    """The groups of arrays of integers of which the host may make the widest dtype: NumPy does so
+    before it computes.  `also` are other dtypes that the text serves, each with its group."""
+    types = dict(zip(question.names, question.types, strict=True))
+    stored = overlaps(question.plan).written
+    return tuple(
+        g for g in groups
+        if 1 < len(g) <= MOST_MIXED and not stored & {*g} and types[g[0]].dtype.name == "int64"
+        and all((g, d) in also for d in ("int8", "int16", "int32"))
+        and all(_widens(question, dict.fromkeys(some, "int8"))
+                for size in range(1, len(g)) for some in combinations(g, size))
+    )  # fmt: skip
+
+
+def _widens(question: Question, narrow: Mapping[str, str]) -> bool:
+    """Whether the program with some arrays of narrow integers is that for wide ones, as soon as
+    what it loads from them is wide."""
+    program, own = question.given(narrow), question.program
+    if program is None:
+        return False
+
+    def dtype(d: DType) -> DType:
+        return replace(d, var=None)
+
+    def change(e: ir.Expr) -> ir.Expr | None:
+        match e:
+            case ir.Cast(arg=ir.Load(buffer=name)) if name in narrow and e.dtype.name == "int64":
+                return replace(e.arg, dtype=e.dtype)
+        return None
+
+    def shown(p: ir.Program) -> list[ir.Stmt]:
+        body = (map_exprs(s, change) for s in p.body)
+        return [map_statement(s, lambda n: n, dtype) for s in body]
+
+    return shown(program) == shown(own)
 
 
 def _narrow(questions: Sequence[Question | None], name: str, found: Conversions) -> str:

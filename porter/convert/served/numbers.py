@@ -16,7 +16,7 @@ import libcst as cst
 
 from porter import ir
 from porter.convert.served.promotion import Question
-from porter.convert.served.strong import made_of_numbers, sources_of, with_beside
+from porter.convert.served.strong import alone_of, made_of_numbers, sources_of, with_beside
 from porter.diagnostics import Refusal
 from porter.dtypes.dtype import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
 from porter.inference.types import ParameterType, tuple_of
@@ -81,8 +81,9 @@ def _served(
     if planned.per_element:
         # the function itself is one of numbers
         program = _built(replace(function, per_element=False), scope, [_weakened(t) for t in types])
+    made = partial(_built, function, scope)
     if is_elementwise(planned):
-        numbers = with_beside(partial(_built, function, scope), types, planned, numbers, program)
+        numbers = with_beside(made, types, planned, numbers, program)
     if planned.per_element:
         return replace(planned, numbers=numbers)
     if is_elementwise(planned):
@@ -91,11 +92,11 @@ def _served(
         # what is an array or a number as the values say is for neither
         no_points = planned.no_points or (points is None and strong is not None)
         kept = _kept(strong, points, arrays)
-        # Python's number has results of its own where arrays stand beside it
-        own = [of for of in planned.own_shapes.values() if len(of) < len(planned.arrays)]
-        # and `np.ones_like(2.0)` is a float64 of NumPy's
+        # Python's number has results of its own beside arrays, as `np.ones_like(2.0)` has
+        shapes = (of for of in planned.own_shapes.values() if len(of) < len(planned.arrays))
+        own = {n: "" for of in shapes for n in of}
         like = arrays.strict and arrays.sized and len(planned.arrays) > 1
-        alone = tuple(planned.arrays if like else dict.fromkeys(n for of in own for n in of))
+        alone = alone_of(made, types, planned, numbers, None if like else own)
         numbers = replace(numbers, kept=kept, alone=alone)
         return replace(planned, numbers=numbers, no_points=no_points)
     if any(t.ndim == 0 for t in types) or (planned.leading and planned.leading.kept):
@@ -103,7 +104,7 @@ def _served(
         each = list(zip(planned.parameters, types, strict=True))
         strong = _built(function, scope, [_strong(t) if p.name in taken else t for p, t in each])
         points = _built(function, scope, [_of_point(t) if p.name in taken else t for p, t in each])
-        alone = tuple(p.name for p, t in each if t.ndim == 0 and _beside_others(t, types))
+        alone = {p.name: "" for p, t in each if t.ndim == 0 and _beside_others(t, types)}
         kept = _kept(strong, points, arrays)
         return replace(planned, numbers=replace(numbers, kept=kept, alone=alone))
     return replace(planned, numbers=numbers)
@@ -143,8 +144,7 @@ def _kept(
 
 
 def _returns(program: ir.Program | None) -> list[ir.Return]:
-    body = () if program is None else program.body
-    return [s for s in statements(body) if isinstance(s, ir.Return)]
+    return [s for s in statements(program.body if program else ()) if isinstance(s, ir.Return)]
 
 
 def _arrays_of(item: ir.Return) -> dict[int, tuple[str, ...]]:

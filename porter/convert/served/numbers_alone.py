@@ -37,7 +37,7 @@ from porter.lowering.program import build
 from porter.lowering.whole import whole
 from porter.resolve.attributes import parameters_of
 from porter.resolve.globals import Globals
-from porter.schedule.nodes import Plan
+from porter.schedule.nodes import Launch, Plan, items_of
 from porter.schedule.overlap import overlaps
 from porter.source.module import FunctionSource
 from porter.support.names import NameSupply
@@ -89,7 +89,7 @@ def host_form(
     return HostForm(
         name, found.text, ", ".join(map(str, types)), " ".join(f"{n}[]" for n in names),
         any(t.items and own.ndim is not None
-            for t, own in zip(types, forms[0].types, strict=True)),
+            for t, own in zip(types, forms[0].types, strict=True)) or any(map(_idles, forms[1:])),
         found.constants, found.imports,
     )  # fmt: skip
 
@@ -218,6 +218,13 @@ def _in_tuples(first: Made) -> Types:
         t if t.ndim is None else tuple_of([number] * lengths.get(p.name, ITEMS))
         for p, t in zip(first.plan.parameters, first.types, strict=True)
     )
+
+
+def _idles(form: Made) -> bool:
+    """Whether a form gives arrays back because of what they are of: a list has no dtype."""
+    items = items_of(form.plan.items)
+    given = any(isinstance(i, ir.Return) and i.given for i in items)
+    return given and not any(isinstance(i, (Launch, ir.Host)) for i in items)
 
 
 def _refuses_lists(function: FunctionSource, planned: Plan) -> bool:

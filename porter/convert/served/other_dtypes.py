@@ -49,6 +49,8 @@ MOST_NUMBERS = 2
 _OTHER = {"float64": "int64", "float32": "int64", "complex128": "float64"}
 #: where the text for float64 does not serve float32: `x * 1j` is of complex64 then
 _SINGLE = {"float64": "float32"}
+#: where the text that was asked for in float32 does not serve float64: `np.finfo(x.dtype).eps`
+_DOUBLE = {"float32": "float64"}
 
 
 def integer_form(
@@ -234,6 +236,8 @@ def _further_types(
     floats = [k for k, t in enumerate(form.types) if t.ndim is not None and t.dtype.kind == "f"]
     if not all((names[k], "float32") in also or _is_single(form.types[k]) for k in floats):
         yield _as_other(form.types, floats, _SINGLE)
+    if any(_is_single(form.types[k]) and (names[k], "float64") not in also for k in floats):
+        yield _as_other(form.types, floats, _DOUBLE)
 
 
 def _bools(forms: Sequence[tuple[Made, Form]]) -> Iterator[Types]:
@@ -296,7 +300,9 @@ def is_other(types: Types, first: Types) -> bool:
         (str(o) if t.literal and o.is_number and o.dtype.kind == "i" else str(t), str(o))
         for t, o in zip(types, first, strict=True)
     ]
-    return any(t != o for t, o in pairs) and all(t == o or t in _lower(o) for t, o in pairs)
+    return any(t != o for t, o in pairs) and all(
+        t == o or t in _lower(o) or t == o.replace("float32[", "float64[") for t, o in pairs
+    )
 
 
 def _lower(t: str) -> set[str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from porter.codegen.module.marks import dtypes_of
 from porter.codegen.module.module import FunctionText
 from porter.dtypes.dtype import SIBLINGS, DType
 from porter.inference.types import ParameterType
@@ -15,17 +16,24 @@ from porter.source.module import FunctionSource
 
 #: signatures of a ufunc
 MOST_SIGNATURES = 8
+#: integers of fewer bits than a float32 has digits: with them NumPy makes a float32, and a float64
+#: of wider ones
+NARROW = ("int8", "uint8", "int16")
 #: what identifies the text of a function for these types; None where they are refused
 Texts = Callable[[FunctionSource, Sequence[ParameterType]], tuple[object, ...] | None]
 
 
 @dataclass(frozen=True)
 class Sibling:
-    """Another dtype of the same kind that the very same text serves: of which parameters."""
+    """Another dtype of the same kind that the very same text serves: of which parameters.
+
+    If it is `narrow`, only where all other arrays are of float64.
+    """
 
     types: tuple[ParameterType, ...]
     names: tuple[str, ...]
     dtype: str
+    narrow: bool = False
 
     @property
     def signature(self) -> str:
@@ -64,6 +72,36 @@ def siblings_of(
                 also.append(Sibling(changed[0], tuple(names[k] for k in members), other))
                 served += changed
     return tuple(given.items()), tuple(also)
+
+
+def narrow_siblings(
+    function: FunctionSource, types: Sequence[ParameterType], planned: Plan, text: FunctionText,
+    again: Texts, also: Sequence[Sibling],
+) -> Iterator[Sibling]:  # fmt: skip
+    """The narrow integers that the text serves where all other arrays are of float64, and that it
+    does not serve beside float32: all of them or none."""
+    names = [p.name.value for p in parameters_of(function)]
+    arrays = [k for k, t in enumerate(types) if t.ndim is not None]
+    known = {(n, s.dtype) for s in also for n in s.names}
+    for (name,) in (g for g in groups_of(function, types, planned) if len(g) == 1):
+        k = names.index(name)
+        others = [types[j].dtype.name for j in arrays if j != k]
+        wide = types[k].dtype.name == "int64" and (name, "int32") in known
+        if wide and {*others} == {"float64"} and not {(name, d) for d in NARROW} & known:
+            each = [(d, _with(types, [k], d)) for d in NARROW]
+            if all(again(function, t) == text.key() for _, t in each):
+                yield from (Sibling(t, (name,), d, narrow=True) for d, t in each)
+
+
+def narrow_texts(
+    siblings: Sequence[Sibling], allowed: Mapping[str, Sequence[str]]
+) -> dict[str, str]:
+    """What stands for the dtypes of arrays with narrow siblings and the end of their text."""
+    return {
+        f'{dtypes_of(name)}"': f'{" ".join(sorted(allowed[name], key=by_size))}" + '
+        f"_narrow({', '.join(n for n in allowed if n != name)})"
+        for s in siblings if s.narrow for name in s.names
+    }  # fmt: skip
 
 
 def _is_hopeless(

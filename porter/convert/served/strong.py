@@ -28,6 +28,9 @@ _MOST = 4
 _SINGLE, _BITS = 2**24, 126
 #: what shows the digits that its operands lost
 _LOSING = {"add", "sub", "floordiv", "mod", "fmod", "lt", "le", "gt", "ge", "eq", "ne"}
+#: the kinds of Python's numbers that may stand for an array, its own first, and their types
+_BELOW = {"b": "b", "i": "ib", "u": "ib", "f": "fib", "c": "cfib"}
+_PYTHONS = {"b": "bool", "i": "int", "f": "float", "c": "complex"}
 Types = Sequence[ParameterType]
 
 
@@ -86,13 +89,77 @@ def _not_weak(
         yield (names[k],), tuple(names[j] for j in loose if j != k and not are_others(j, k))
 
 
+def alone_of(
+    made: Callable[[Types], ir.Program | None], types: Types, planned: Plan, numbers: ForNumbers,
+    own: Mapping[str, str] | None,
+) -> dict[str, str]:  # fmt: skip
+    """The arrays in whose place Python's numbers of some types, or all of them, have other results
+    beside arrays: of `np.ones_like(y) * x` for a float `y`, a float64 beside an `x` of float32.
+
+    A number of the kind of its array is as good as one of NumPy's where all are as wide as it.
+    Where no array is made like another, those that have results of their `own` are known.
+    """
+    found = _alone_like(made, types, planned, numbers) if own is None else own
+    return {**_integers_alone(made, types, planned), **found}
+
+
+def _alone_like(
+    made: Callable[[Types], ir.Program | None], types: Types, planned: Plan, numbers: ForNumbers
+) -> dict[str, str]:
+    """The same where arrays are made like others."""
+    own = [replace(t, dtype=FLOAT32) if t.ndim is not None and t.dtype.kind == "f" else t
+           for t in types]  # fmt: skip
+    programs = [(ts, made(ts)) for ts in ([*types], own)]
+    found: dict[str, str] = {}
+    # a number that is made NumPy's first stays a float64 beside arrays of float32
+    strong = {n for g in numbers.strong for n in g if list(types) != own}
+    for k, (p, t) in enumerate(zip(planned.parameters, types, strict=True)):
+        if t.ndim is None or p.name in strong:
+            found |= {p.name: ""} if p.name in strong else {}
+            continue
+        served = [
+            all(
+                wanted is not None and (mixed := made(_with_number(ts, k, kind))) is not None
+                and _operations(mixed) == _operations(wanted)
+                for ts, wanted in programs
+            )
+            for kind in _BELOW[t.dtype.kind]
+        ]  # fmt: skip
+        if not served[0]:
+            found[p.name] = ""
+        elif not all(served):
+            found[p.name] = ", ".join(_PYTHONS[k] for k in _BELOW[t.dtype.kind][:0:-1])
+    return found
+
+
+def _integers_alone(
+    made: Callable[[Types], ir.Program | None], types: Types, planned: Plan
+) -> dict[str, str]:
+    """The arrays of floats in whose place Python's integers compute otherwise beside arrays of
+    integers: `x * m` of `x * m / p` is of integers for an `x` of 3, and wraps around."""
+    if not any(t.ndim is not None and t.dtype.kind in "iu" for t in types):
+        return {}
+    floats = [k for k, t in enumerate(types) if t.ndim is not None and t.dtype.kind == "f"]
+    program = made(types) if floats else None
+    wanted = None if program is None else _operations(program)
+    names = [p.name for p in planned.parameters]
+    mixed = ((names[k], made(_with_number(types, k, "i"))) for k in floats)
+    return {n: "bool, int" for n, other in mixed
+            if wanted is not None and (other is None or _operations(other) != wanted)}  # fmt: skip
+
+
+def _with_number(types: Types, k: int, kind: str) -> list[ParameterType]:
+    """The types with Python's number of a kind for one of the arrays."""
+    return [*types[:k], ParameterType(WEAK[kind], None), *types[k + 1 :]]
+
+
 def _results(program: ir.Program) -> list[str]:
-    """The dtypes of what is returned."""
+    """The dtypes of what is returned, but for arguments that are given back as they came."""
     stored = {s.name: s.dtype for s in statements(program.body) if isinstance(s, ir.Def)}
     returns = (s for s in statements(program.body) if isinstance(s, ir.Return))
     return [
         (stored.get(v) or program.buffers[v].dtype if isinstance(v, str) else v.dtype).name
-        for r in returns for v in r.values if v is not None
+        for r in returns for k, v in enumerate(r.values) if v is not None and k not in r.given
     ]  # fmt: skip
 
 

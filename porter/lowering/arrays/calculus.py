@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from porter import ir
 from porter.dtypes.dtype import INT64, DType, strengthen
-from porter.ir.ops import OPS, sign
+from porter.ir.ops import sign
 from porter.ir.scalars import DTypeError, cast, choose, constant_of, integer, operate
 from porter.lowering.arrays.compaction import same_selection, whole
 from porter.lowering.arrays.powers import shifted_size, test_power
@@ -191,7 +191,7 @@ def _typed(
 
 
 def _check_generic(b: Builder, args: Sequence[ir.Expr], result: ir.Expr) -> None:
-    """What a generic integer dtype cannot promise: small ints that fit, floats of one size."""
+    """What a generic integer dtype cannot promise: small ints that fit."""
     integers = [a.dtype for a in args if a.dtype.var and a.dtype.kind in "iu"]
     decided = isinstance(result, ir.Const) and result.dtype.kind == "b"
     if decided or any(result is a for a in args):
@@ -201,8 +201,6 @@ def _check_generic(b: Builder, args: Sequence[ir.Expr], result: ir.Expr) -> None
             known = constant_of(a)
             if a.dtype.weak and isinstance(known, int) and not isinstance(known, bool):
                 b.dtypes.literal(known, dtype)
-        if isinstance(result, ir.Op) and OPS[result.op].rule in ("float", "real_float"):
-            b.dtypes.pin(dtype)
 
 
 def elementwise(b: Builder, op: str, *operands: Operand) -> Operand:

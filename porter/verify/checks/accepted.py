@@ -43,7 +43,8 @@ def run(judge: Judge, inputs: Inputs, parameters: list[Parameter]) -> None:
 
 
 def _converted(conversions: Conversions) -> set[str]:
-    return {*conversions.names, *(n for group in conversions.mixed for n in group)}
+    alone = (n for n, _ in conversions.lone)
+    return {*conversions.names, *alone, *(n for group in conversions.mixed for n in group)}
 
 
 def _one(judge: Judge, spec: CaseSpec, label: str, inputs: Inputs, may_refuse: bool) -> None:

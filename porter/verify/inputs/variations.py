@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from porter.dtypes.conversions import NARROW, Conversions
+from porter.dtypes.conversions import NARROW, Conversions, lone_dtypes
 from porter.verify.inputs.arguments import Argument, Inputs, Parameter
 from porter.verify.inputs.shapes import holds, symbols
 
@@ -123,10 +123,13 @@ def converted(
                 _typed(inputs, dict.fromkeys(names, dtype), least),
             )
     for name, kinds in conversions.lone:
-        for dtype in NARROW[kinds]:
+        for dtype in lone_dtypes(kinds):
             least = rule.most_of(127 if dtype == "bool" else int(np.iinfo(dtype).max))
             if least:
                 yield f"{dtype} for {name}, else float64", _typed(inputs, {name: dtype}, least)
+    for group in conversions.wider:
+        for name in group:
+            yield f"int8 for {name}, else int64", _typed(inputs, {name: "int8"}, 127)
     yield from _single(inputs, conversions)
     yield from _real(inputs, conversions)
     yield from _with_numbers(inputs, parameters, conversions)

@@ -1,0 +1,75 @@
+"""Calls of a converted function with arguments of all dtypes, beside its original.
+
+    python -m tests.convert.dtypes_child SIGNATURE SOURCE      (a function `f` of arrays)
+
+Prints as JSON how many calls are equal, how many are refused where NumPy takes them, and what
+differs.  Numba's simulator must be switched on.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+
+from tests.support.paths import ROOT
+
+#: two of the values wrap around in `int8` and `int32` if they are multiplied
+DTYPES = ("f8", "f4", "i8", "i4", "i1", "u1", "?")
+NUMBERS = (2.5, 3, True, np.float64(1.5), np.int8(3), np.int64(3))
+Found = tuple[int, int, list[str]]
+
+
+def outcomes(signature: str, source: str) -> Found:
+    """What was found, in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.convert.dtypes_child", signature, source],
+        capture_output=True, text=True, timeout=600, check=False, cwd=ROOT,
+        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    equal, refused, wrong = json.loads(done.stdout.splitlines()[-1])
+    return equal, refused, wrong
+
+
+def _array(dtype: str, other: int) -> Any:
+    large = {"i1": 100, "u1": 200, "i4": 2**30, "?": 1}.get(dtype, 7)
+    return np.array([2 + other, large, -1 if dtype != "u1" else 4]).astype(dtype)
+
+
+def main() -> None:
+    """Compare, and print."""
+    from tests.corpus.check import compare
+    from tests.corpus.simulator import install
+    from tests.end_to_end.ranks import converted, loaded
+
+    install()
+    signature, source = sys.argv[1:]
+    source = f"import numpy as np\n\n\n{source}"
+    made = loaded(converted(source, "f", signature))
+    scope: dict[str, Any] = {}
+    exec(source, scope)
+    arrays = signature.count("[:]")
+    values = [[*(_array(d, k) for d in DTYPES), *NUMBERS] for k in range(arrays)]
+    equal, refused, wrong = 0, 0, []
+    for call in itertools.product(*values):
+        if not any(isinstance(a, np.ndarray) for a in call):
+            continue
+        with np.errstate(all="ignore"):
+            found = compare(scope["f"], made, call)
+        if found.startswith(("raises TypeError", "raises ValueError")):
+            refused += 1
+        elif found and not found.startswith("no exception"):
+            wrong.append(f"{call}: {found}")
+        else:
+            equal += not found
+    print(json.dumps([equal, refused, wrong]))
+
+
+if __name__ == "__main__":
+    main()

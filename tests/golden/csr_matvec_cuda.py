@@ -19,7 +19,7 @@
 # porter: assumed csr_matvec: x is a 1-D array of float64
 # porter: converts csr_matvec: x: integers and bools become float64 (a pass over the array)
 # porter: verified csr_matvec: simulator 24 cases; emulator 28 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:84bf2fb4b26d2c8c12211c671411f7fc12f3f3ad580b7236453462d24ef58205
+# porter: output sha256:c280564201bbdcb7ae57c9daca20e24f59edacb300274a18fe74ab96c75dd1c1
 
 """CUDA kernels for the NumPy functions of csr_matvec.py."""
 
@@ -280,20 +280,20 @@ def _new(shape, dtype, stream):
     results = vars(_KEPT).setdefault("results", [])
     context = cuda.current_context()
     kind = shape, np.dtype(dtype), id(context)
-    for k, (known, array, holder, _) in enumerate(results):
-        if known == kind and holder() is None:
+    for k, (known, array, where, owner, _) in enumerate(results):
+        if known == kind and owner() is None:
             del results[k]
             break
     else:
         array = cuda.device_array(shape, dtype)
+        where = array.__cuda_array_interface__
     if not 0 < array.nbytes <= RESULT_BYTES:
         return array
-    # lives as long as the result and all views of it
-    holder = array.reshape(array.shape)
-    results.append((kind, array, weakref.ref(holder), context))
-    while len(results) > 8 or sum(a.nbytes for _, a, _, _ in results) > RESULT_BYTES:
+    owner = set()  # lives as long as the result and all views of it
+    results.append((kind, array, where, weakref.ref(owner), context))
+    while len(results) > 8 or sum(a[1].nbytes for a in results) > RESULT_BYTES:
         del results[0]
-    return cuda.as_cuda_array(holder)
+    return cuda.from_cuda_array_interface(where, owner)
 
 
 def _workspace(name, shape, dtype, stream, zero=False):

@@ -11,7 +11,7 @@
 # porter: form gaussian_pdf(float64, float64, float64)
 # porter: shapes gaussian_pdf: x[] mean[] sigma[]
 # porter: verified gaussian_pdf: simulator 48 cases; ptx sm_75 sm_80 sm_90 16 cases
-# porter: output sha256:d39664f313f57f57fb69b3383254e0537b95f90bd1467b36b7d56bc85d313f37
+# porter: output sha256:f925c0283ae37f15f46544514f2748e9cde96a3f279d408e54716f9ecb390a6f
 
 """CUDA kernels for the NumPy functions of gaussian.py."""
 
@@ -271,20 +271,20 @@ def _new(shape, dtype, stream):
     results = vars(_KEPT).setdefault("results", [])
     context = cuda.current_context()
     kind = shape, np.dtype(dtype), id(context)
-    for k, (known, array, holder, _) in enumerate(results):
-        if known == kind and holder() is None:
+    for k, (known, array, where, owner, _) in enumerate(results):
+        if known == kind and owner() is None:
             del results[k]
             break
     else:
         array = cuda.device_array(shape, dtype)
+        where = array.__cuda_array_interface__
     if not 0 < array.nbytes <= RESULT_BYTES:
         return array
-    # lives as long as the result and all views of it
-    holder = array.reshape(array.shape)
-    results.append((kind, array, weakref.ref(holder), context))
-    while len(results) > 8 or sum(a.nbytes for _, a, _, _ in results) > RESULT_BYTES:
+    owner = set()  # lives as long as the result and all views of it
+    results.append((kind, array, where, weakref.ref(owner), context))
+    while len(results) > 8 or sum(a[1].nbytes for a in results) > RESULT_BYTES:
         del results[0]
-    return cuda.as_cuda_array(holder)
+    return cuda.from_cuda_array_interface(where, owner)
 
 
 def _blocks(count, threads):

@@ -8,7 +8,7 @@
 # porter: shapes heat: u[n, m] alpha[] steps[]
 # porter: assumed heat: u is a 2-D array of float64
 # porter: verified heat: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:da4a82bce68d0522d13733af6e5110e510c90f11a6a52e8c7bc7108c1ae1b400
+# porter: output sha256:49749b20826cc6f9dd557b835db1dfa07fde5cae9458f2d4f838f995f0522fa4
 
 """CUDA kernels for the NumPy functions of heat.py."""
 
@@ -246,20 +246,20 @@ def _new(shape, dtype, stream):
     results = vars(_KEPT).setdefault("results", [])
     context = cuda.current_context()
     kind = shape, np.dtype(dtype), id(context)
-    for k, (known, array, holder, _) in enumerate(results):
-        if known == kind and holder() is None:
+    for k, (known, array, where, owner, _) in enumerate(results):
+        if known == kind and owner() is None:
             del results[k]
             break
     else:
         array = cuda.device_array(shape, dtype)
+        where = array.__cuda_array_interface__
     if not 0 < array.nbytes <= RESULT_BYTES:
         return array
-    # lives as long as the result and all views of it
-    holder = array.reshape(array.shape)
-    results.append((kind, array, weakref.ref(holder), context))
-    while len(results) > 8 or sum(a.nbytes for _, a, _, _ in results) > RESULT_BYTES:
+    owner = set()  # lives as long as the result and all views of it
+    results.append((kind, array, where, weakref.ref(owner), context))
+    while len(results) > 8 or sum(a[1].nbytes for a in results) > RESULT_BYTES:
         del results[0]
-    return cuda.as_cuda_array(holder)
+    return cuda.from_cuda_array_interface(where, owner)
 
 
 def _repeat(turn, count, stream, period=1, settled=0, graph=True):

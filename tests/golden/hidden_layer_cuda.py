@@ -12,7 +12,7 @@
 # porter: form hidden_layer(float64, float64)
 # porter: shapes hidden_layer: greyscales[] weights[]
 # porter: verified hidden_layer: simulator 48 cases; ptx sm_75 sm_80 sm_90 16 cases
-# porter: output sha256:c894f2358e68d515c360a87c9bc78bcf347b40aba8fe9670800179e352285659
+# porter: output sha256:2ec3fe18b7d9546295e1f07ce9d7e8f69a2d20e5aa998538df6876f17c1914af
 
 """CUDA kernels for the NumPy functions of hidden_layer.py."""
 
@@ -283,20 +283,20 @@ def _new(shape, dtype, stream):
     results = vars(_KEPT).setdefault("results", [])
     context = cuda.current_context()
     kind = shape, np.dtype(dtype), id(context)
-    for k, (known, array, holder, _) in enumerate(results):
-        if known == kind and holder() is None:
+    for k, (known, array, where, owner, _) in enumerate(results):
+        if known == kind and owner() is None:
             del results[k]
             break
     else:
         array = cuda.device_array(shape, dtype)
+        where = array.__cuda_array_interface__
     if not 0 < array.nbytes <= RESULT_BYTES:
         return array
-    # lives as long as the result and all views of it
-    holder = array.reshape(array.shape)
-    results.append((kind, array, weakref.ref(holder), context))
-    while len(results) > 8 or sum(a.nbytes for _, a, _, _ in results) > RESULT_BYTES:
+    owner = set()  # lives as long as the result and all views of it
+    results.append((kind, array, where, weakref.ref(owner), context))
+    while len(results) > 8 or sum(a[1].nbytes for a in results) > RESULT_BYTES:
         del results[0]
-    return cuda.as_cuda_array(holder)
+    return cuda.from_cuda_array_interface(where, owner)
 
 
 def _blocks(count, threads):

@@ -7,7 +7,7 @@
 # porter: assumed l2_norms: vectors is a 2-D array of float64
 # porter: converts l2_norms: vectors: signed integers whose largest value n keeps n**2 within the dtype and 2147483648 * n**2 within 2**53 become float64 (a pass over the array)
 # porter: verified l2_norms: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:b7b0721e521172758dde3f16194c007d2f989c4f74bbc38609305ca7d30a453a
+# porter: output sha256:a77c5404236c0bc444d28ae6ee31b8901c6e926152f58c9de11d1ed7a58512c3
 
 """CUDA kernels for the NumPy functions of l2_norms.py."""
 
@@ -250,20 +250,20 @@ def _new(shape, dtype, stream):
     results = vars(_KEPT).setdefault("results", [])
     context = cuda.current_context()
     kind = shape, np.dtype(dtype), id(context)
-    for k, (known, array, holder, _) in enumerate(results):
-        if known == kind and holder() is None:
+    for k, (known, array, where, owner, _) in enumerate(results):
+        if known == kind and owner() is None:
             del results[k]
             break
     else:
         array = cuda.device_array(shape, dtype)
+        where = array.__cuda_array_interface__
     if not 0 < array.nbytes <= RESULT_BYTES:
         return array
-    # lives as long as the result and all views of it
-    holder = array.reshape(array.shape)
-    results.append((kind, array, weakref.ref(holder), context))
-    while len(results) > 8 or sum(a.nbytes for _, a, _, _ in results) > RESULT_BYTES:
+    owner = set()  # lives as long as the result and all views of it
+    results.append((kind, array, where, weakref.ref(owner), context))
+    while len(results) > 8 or sum(a[1].nbytes for a in results) > RESULT_BYTES:
         del results[0]
-    return cuda.as_cuda_array(holder)
+    return cuda.from_cuda_array_interface(where, owner)
 
 
 def _blocks(count, threads):

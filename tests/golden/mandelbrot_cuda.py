@@ -9,7 +9,7 @@
 # porter: assumed mandelbrot: re is a 1-D array of float64
 # porter: assumed mandelbrot: im is a 1-D array of float64
 # porter: verified mandelbrot: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:2dfa65df13c4e0b401cd65ac87d12f08ce97c81c023319571b5285b04f79fc70
+# porter: output sha256:e3da49a49fb684466a1202bdd02c7fc6401055658a35795544b6c9ff9f0d7638
 
 """CUDA kernels for the NumPy functions of mandelbrot.py."""
 
@@ -223,20 +223,20 @@ def _new(shape, dtype, stream):
     results = vars(_KEPT).setdefault("results", [])
     context = cuda.current_context()
     kind = shape, np.dtype(dtype), id(context)
-    for k, (known, array, holder, _) in enumerate(results):
-        if known == kind and holder() is None:
+    for k, (known, array, where, owner, _) in enumerate(results):
+        if known == kind and owner() is None:
             del results[k]
             break
     else:
         array = cuda.device_array(shape, dtype)
+        where = array.__cuda_array_interface__
     if not 0 < array.nbytes <= RESULT_BYTES:
         return array
-    # lives as long as the result and all views of it
-    holder = array.reshape(array.shape)
-    results.append((kind, array, weakref.ref(holder), context))
-    while len(results) > 8 or sum(a.nbytes for _, a, _, _ in results) > RESULT_BYTES:
+    owner = set()  # lives as long as the result and all views of it
+    results.append((kind, array, where, weakref.ref(owner), context))
+    while len(results) > 8 or sum(a[1].nbytes for a in results) > RESULT_BYTES:
         del results[0]
-    return cuda.as_cuda_array(holder)
+    return cuda.from_cuda_array_interface(where, owner)
 
 
 def _blocks(count, threads):

@@ -11,7 +11,7 @@
 # porter: converts matmul: A, B: integers and bools beside arrays of floats become float64 (a pass over the array)
 # porter: converts matmul: A, B: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified matmul: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:c1e061455f125a758f4d8a333360140af613a4e7d9a649b0187ac5643cff88ee
+# porter: output sha256:96a97cae8ded29f22931620694d4f12edc7c67d84c9d5ab57d1a3de1cdb82c6f
 
 """CUDA kernels for the NumPy functions of matmul.py."""
 
@@ -410,8 +410,11 @@ def _one_dtype(names, *arrays, rule=""):
             a if a.dtype == np.float64 else _float64(a, name, rule.strip())
             for a, name in pairs
         ]
-    found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
-    raise TypeError(f"{found}: give them one dtype, or {_command()}")
+    word, cure = (
+        (" but ", "give them one dtype, or ") if len(dtypes) > 1 else (" and ", "")
+    )
+    found = word.join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
+    raise TypeError(f"{found}: {cure}{_command()}")
 
 
 def _to_device(array, stream):
@@ -433,20 +436,20 @@ def _new(shape, dtype, stream):
     results = vars(_KEPT).setdefault("results", [])
     context = cuda.current_context()
     kind = shape, np.dtype(dtype), id(context)
-    for k, (known, array, holder, _) in enumerate(results):
-        if known == kind and holder() is None:
+    for k, (known, array, where, owner, _) in enumerate(results):
+        if known == kind and owner() is None:
             del results[k]
             break
     else:
         array = cuda.device_array(shape, dtype)
+        where = array.__cuda_array_interface__
     if not 0 < array.nbytes <= RESULT_BYTES:
         return array
-    # lives as long as the result and all views of it
-    holder = array.reshape(array.shape)
-    results.append((kind, array, weakref.ref(holder), context))
-    while len(results) > 8 or sum(a.nbytes for _, a, _, _ in results) > RESULT_BYTES:
+    owner = set()  # lives as long as the result and all views of it
+    results.append((kind, array, where, weakref.ref(owner), context))
+    while len(results) > 8 or sum(a[1].nbytes for a in results) > RESULT_BYTES:
         del results[0]
-    return cuda.as_cuda_array(holder)
+    return cuda.from_cuda_array_interface(where, owner)
 
 
 def _workspace(name, shape, dtype, stream, zero=False):

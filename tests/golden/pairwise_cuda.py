@@ -11,7 +11,7 @@
 # porter: converts pairwise_distances: x, y: int8, int16, uint8, uint16 and bool beside float64 alone become float64 (a pass over the array)
 # porter: converts pairwise_distances: x, y: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified pairwise_distances: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:701d93d6cc8cfad5d16d1e33d59648d40a212d537c7883c6eef262ccd049fa54
+# porter: output sha256:bf4e7625e48c01140fafee8d930fbcdc0a3d632ec96dda6da2e45c7dae31a99d
 
 """CUDA kernels for the NumPy functions of pairwise.py."""
 
@@ -389,15 +389,10 @@ def _one_dtype(names, *arrays, rule="", lone=""):
     single = any(dtype.name == "float32" for dtype in dtypes)
     if single and (not mixed or any(dtype.itemsize < 4 for dtype in integers)):
         rule = mixed = ""
-    narrow = [name for name, a in zip(names.split(), arrays) if a.dtype.itemsize < 4]
-    if (
-        lone
-        and len(narrow) == 1
-        and {*dtypes} - {*integers} == {np.dtype(np.float64)}
-        and len(dtypes) == 2
-    ):
+    others = [name for name, a in zip(names.split(), arrays) if a.dtype != np.float64]
+    if lone and len(others) == 1:
         # the only one that is not a float64: `lone` says of which kinds it may be
-        kinds = dict(part.split(":") for part in lone.split()).get(narrow[0])
+        kinds = dict(part.split(":") for part in lone.split()).get(others[0])
         rule = f"{rule.partition('+')[0].strip()}+{kinds}" if kinds else rule
     if rule or mixed:
         pairs = zip(arrays, names.split())
@@ -448,20 +443,20 @@ def _new(shape, dtype, stream):
     results = vars(_KEPT).setdefault("results", [])
     context = cuda.current_context()
     kind = shape, np.dtype(dtype), id(context)
-    for k, (known, array, holder, _) in enumerate(results):
-        if known == kind and holder() is None:
+    for k, (known, array, where, owner, _) in enumerate(results):
+        if known == kind and owner() is None:
             del results[k]
             break
     else:
         array = cuda.device_array(shape, dtype)
+        where = array.__cuda_array_interface__
     if not 0 < array.nbytes <= RESULT_BYTES:
         return array
-    # lives as long as the result and all views of it
-    holder = array.reshape(array.shape)
-    results.append((kind, array, weakref.ref(holder), context))
-    while len(results) > 8 or sum(a.nbytes for _, a, _, _ in results) > RESULT_BYTES:
+    owner = set()  # lives as long as the result and all views of it
+    results.append((kind, array, where, weakref.ref(owner), context))
+    while len(results) > 8 or sum(a[1].nbytes for a in results) > RESULT_BYTES:
         del results[0]
-    return cuda.as_cuda_array(holder)
+    return cuda.from_cuda_array_interface(where, owner)
 
 
 def _workspace(name, shape, dtype, stream, zero=False):

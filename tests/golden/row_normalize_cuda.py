@@ -13,7 +13,7 @@
 # porter: assumed normalized: x is a 2-D array of float64
 # porter: converts normalized: x: integers and bools become float64 (a pass over the array)
 # porter: verified normalized: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:5c1c5b0ac25ae15b29d72080986d00c6375e71eb246e3e75e9b249b0e293e4e2
+# porter: output sha256:49025a58182bd4b5d310320792e8568b887802e6a7ec011be8c5623e9aa610d5
 
 """CUDA kernels for the NumPy functions of row_normalize.py."""
 
@@ -288,20 +288,20 @@ def _new(shape, dtype, stream):
     results = vars(_KEPT).setdefault("results", [])
     context = cuda.current_context()
     kind = shape, np.dtype(dtype), id(context)
-    for k, (known, array, holder, _) in enumerate(results):
-        if known == kind and holder() is None:
+    for k, (known, array, where, owner, _) in enumerate(results):
+        if known == kind and owner() is None:
             del results[k]
             break
     else:
         array = cuda.device_array(shape, dtype)
+        where = array.__cuda_array_interface__
     if not 0 < array.nbytes <= RESULT_BYTES:
         return array
-    # lives as long as the result and all views of it
-    holder = array.reshape(array.shape)
-    results.append((kind, array, weakref.ref(holder), context))
-    while len(results) > 8 or sum(a.nbytes for _, a, _, _ in results) > RESULT_BYTES:
+    owner = set()  # lives as long as the result and all views of it
+    results.append((kind, array, where, weakref.ref(owner), context))
+    while len(results) > 8 or sum(a[1].nbytes for a in results) > RESULT_BYTES:
         del results[0]
-    return cuda.as_cuda_array(holder)
+    return cuda.from_cuda_array_interface(where, owner)
 
 
 def _blocks(count, threads):

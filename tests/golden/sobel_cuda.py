@@ -6,7 +6,7 @@
 # porter: shapes sobel: image[n, m]
 # porter: assumed sobel: image is a 2-D array of float64
 # porter: verified sobel: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:befb56dc710c6802bcaf0c280233bca420a8c9fd4edfc22e28ebe1bd2cc8a515
+# porter: output sha256:1e1c859a7a3334ecbf93e31bc4676e165a3230216a33854fd951566f11c6a637
 
 """CUDA kernels for the NumPy functions of sobel.py."""
 
@@ -195,20 +195,20 @@ def _new(shape, dtype, stream):
     results = vars(_KEPT).setdefault("results", [])
     context = cuda.current_context()
     kind = shape, np.dtype(dtype), id(context)
-    for k, (known, array, holder, _) in enumerate(results):
-        if known == kind and holder() is None:
+    for k, (known, array, where, owner, _) in enumerate(results):
+        if known == kind and owner() is None:
             del results[k]
             break
     else:
         array = cuda.device_array(shape, dtype)
+        where = array.__cuda_array_interface__
     if not 0 < array.nbytes <= RESULT_BYTES:
         return array
-    # lives as long as the result and all views of it
-    holder = array.reshape(array.shape)
-    results.append((kind, array, weakref.ref(holder), context))
-    while len(results) > 8 or sum(a.nbytes for _, a, _, _ in results) > RESULT_BYTES:
+    owner = set()  # lives as long as the result and all views of it
+    results.append((kind, array, where, weakref.ref(owner), context))
+    while len(results) > 8 or sum(a[1].nbytes for a in results) > RESULT_BYTES:
         del results[0]
-    return cuda.as_cuda_array(holder)
+    return cuda.from_cuda_array_interface(where, owner)
 
 
 def _blocks(count, threads):

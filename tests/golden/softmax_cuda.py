@@ -7,7 +7,7 @@
 # porter: assumed softmax: x is a 2-D array of float64
 # porter: converts softmax: x: int32 and int64 whose largest value n keeps 2 * n within the dtype and within 2**53 become float64 (a pass over the array)
 # porter: verified softmax: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:52af25015c52c922e6266fce00cb164d25d49c22da738a943b14dde57cdc46f5
+# porter: output sha256:e38aef659b257716521dbf744aafd8956a4792d4338d7c2cc3a0da3509e1bc5e
 
 """CUDA kernels for the NumPy functions of softmax.py."""
 
@@ -288,20 +288,20 @@ def _new(shape, dtype, stream):
     results = vars(_KEPT).setdefault("results", [])
     context = cuda.current_context()
     kind = shape, np.dtype(dtype), id(context)
-    for k, (known, array, holder, _) in enumerate(results):
-        if known == kind and holder() is None:
+    for k, (known, array, where, owner, _) in enumerate(results):
+        if known == kind and owner() is None:
             del results[k]
             break
     else:
         array = cuda.device_array(shape, dtype)
+        where = array.__cuda_array_interface__
     if not 0 < array.nbytes <= RESULT_BYTES:
         return array
-    # lives as long as the result and all views of it
-    holder = array.reshape(array.shape)
-    results.append((kind, array, weakref.ref(holder), context))
-    while len(results) > 8 or sum(a.nbytes for _, a, _, _ in results) > RESULT_BYTES:
+    owner = set()  # lives as long as the result and all views of it
+    results.append((kind, array, where, weakref.ref(owner), context))
+    while len(results) > 8 or sum(a[1].nbytes for a in results) > RESULT_BYTES:
         del results[0]
-    return cuda.as_cuda_array(holder)
+    return cuda.from_cuda_array_interface(where, owner)
 
 
 def _blocks(count, threads):

@@ -8,7 +8,7 @@
 # porter: converts zscores: table: integers and bools become float64 (a pass over the array)
 # porter: notes zscores: the squared deviations at line 10 are summed in the pass that finds the mean, so rounded otherwise
 # porter: verified zscores: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:23a2b61ebe807332c0fa9a7e862bf166f0baa5a9cb37da3c048779c1bb63e0b9
+# porter: output sha256:a7d7ef62d031673f83da2df21bf8fc660bb0e0fcbf9f0d18ded231da52ed4b0f
 
 """CUDA kernels for the NumPy functions of zscores.py."""
 
@@ -424,20 +424,20 @@ def _new(shape, dtype, stream):
     results = vars(_KEPT).setdefault("results", [])
     context = cuda.current_context()
     kind = shape, np.dtype(dtype), id(context)
-    for k, (known, array, holder, _) in enumerate(results):
-        if known == kind and holder() is None:
+    for k, (known, array, where, owner, _) in enumerate(results):
+        if known == kind and owner() is None:
             del results[k]
             break
     else:
         array = cuda.device_array(shape, dtype)
+        where = array.__cuda_array_interface__
     if not 0 < array.nbytes <= RESULT_BYTES:
         return array
-    # lives as long as the result and all views of it
-    holder = array.reshape(array.shape)
-    results.append((kind, array, weakref.ref(holder), context))
-    while len(results) > 8 or sum(a.nbytes for _, a, _, _ in results) > RESULT_BYTES:
+    owner = set()  # lives as long as the result and all views of it
+    results.append((kind, array, where, weakref.ref(owner), context))
+    while len(results) > 8 or sum(a[1].nbytes for a in results) > RESULT_BYTES:
         del results[0]
-    return cuda.as_cuda_array(holder)
+    return cuda.from_cuda_array_interface(where, owner)
 
 
 def _workspace(name, shape, dtype, stream, zero=False):

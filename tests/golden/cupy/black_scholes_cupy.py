@@ -23,7 +23,7 @@
 # porter: converts black_scholes: price, strike: int8, int16, uint8, uint16 and bool beside float64 alone become float64 (a pass over the array)
 # porter: converts black_scholes: price, strike, years: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified black_scholes: simulator 24 cases
-# porter: output sha256:e0881f4d0351f873851bbf9622119643a6fe0e2e380beae6d4086d3563e95e9d
+# porter: output sha256:eb5862ccea566bf64ef7bcc7968d5001535ab2eec76d93587aabb06c42a8cb8d
 
 """CuPy for the NumPy functions of black_scholes.py."""
 
@@ -255,15 +255,10 @@ def _one_dtype(names, *arrays, rule="", lone=""):
     single = any(dtype.name == "float32" for dtype in dtypes)
     if single and (not mixed or any(dtype.itemsize < 4 for dtype in integers)):
         rule = mixed = ""
-    narrow = [name for name, a in zip(names.split(), arrays) if a.dtype.itemsize < 4]
-    if (
-        lone
-        and len(narrow) == 1
-        and {*dtypes} - {*integers} == {np.dtype(np.float64)}
-        and len(dtypes) == 2
-    ):
+    others = [name for name, a in zip(names.split(), arrays) if a.dtype != np.float64]
+    if lone and len(others) == 1:
         # the only one that is not a float64: `lone` says of which kinds it may be
-        kinds = dict(part.split(":") for part in lone.split()).get(narrow[0])
+        kinds = dict(part.split(":") for part in lone.split()).get(others[0])
         rule = f"{rule.partition('+')[0].strip()}+{kinds}" if kinds else rule
     if rule or mixed:
         pairs = zip(arrays, names.split())

@@ -20,7 +20,7 @@
 # porter: assumed csr_matvec: x is a 1-D array of float64
 # porter: converts csr_matvec: x: integers and bools become float64 (a pass over the array)
 # porter: verified csr_matvec: simulator 24 cases; emulator 28 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:7ee3d62461c107d956098797b8f343937a54af3e458a08a12cf13911533126f3
+# porter: output sha256:b42abc08a52d0920278725b8d5462b006409043a8d056157618814d355be4009
 
 """CuPy for the NumPy functions of csr_matvec.py."""
 
@@ -293,15 +293,10 @@ def _one_dtype(names, *arrays, rule="", lone=""):
     single = any(dtype.name == "float32" for dtype in dtypes)
     if single and (not mixed or any(dtype.itemsize < 4 for dtype in integers)):
         rule = mixed = ""
-    narrow = [name for name, a in zip(names.split(), arrays) if a.dtype.itemsize < 4]
-    if (
-        lone
-        and len(narrow) == 1
-        and {*dtypes} - {*integers} == {np.dtype(np.float64)}
-        and len(dtypes) == 2
-    ):
+    others = [name for name, a in zip(names.split(), arrays) if a.dtype != np.float64]
+    if lone and len(others) == 1:
         # the only one that is not a float64: `lone` says of which kinds it may be
-        kinds = dict(part.split(":") for part in lone.split()).get(narrow[0])
+        kinds = dict(part.split(":") for part in lone.split()).get(others[0])
         rule = f"{rule.partition('+')[0].strip()}+{kinds}" if kinds else rule
     if rule or mixed:
         pairs = zip(arrays, names.split())

@@ -25,7 +25,7 @@
 # porter: converts black_scholes: price, strike: int8, int16, uint8, uint16 and bool beside float64 alone become float64 (a pass over the array)
 # porter: converts black_scholes: price, strike, years: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified black_scholes: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:feaad8068f488273f3cc7e6353ed625a7fe8e0ed9c36561dfe978079741835fd
+# porter: output sha256:ff90495dc74b0fc96f245bbc3366c1500c3f6817d6335b92dbd42096ca24b6c3
 
 """Generalized ufuncs for the functions of black_scholes.py."""
 
@@ -353,15 +353,10 @@ def _one_dtype(names, *arrays, rule="", lone=""):
     single = any(dtype.name == "float32" for dtype in dtypes)
     if single and (not mixed or any(dtype.itemsize < 4 for dtype in integers)):
         rule = mixed = ""
-    narrow = [name for name, a in zip(names.split(), arrays) if a.dtype.itemsize < 4]
-    if (
-        lone
-        and len(narrow) == 1
-        and {*dtypes} - {*integers} == {np.dtype(np.float64)}
-        and len(dtypes) == 2
-    ):
+    others = [name for name, a in zip(names.split(), arrays) if a.dtype != np.float64]
+    if lone and len(others) == 1:
         # the only one that is not a float64: `lone` says of which kinds it may be
-        kinds = dict(part.split(":") for part in lone.split()).get(narrow[0])
+        kinds = dict(part.split(":") for part in lone.split()).get(others[0])
         rule = f"{rule.partition('+')[0].strip()}+{kinds}" if kinds else rule
     if rule or mixed:
         pairs = zip(arrays, names.split())

@@ -15,7 +15,7 @@
 # porter: converts gaussian_pdf: x, mean, sigma: int8, int16, uint8, uint16 and bool beside float64 alone become float64 (a pass over the array)
 # porter: converts gaussian_pdf: x, mean, sigma: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified gaussian_pdf: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:0949ec92a2415a40240dd7aed5acaf586055a3146132023456289a52e778bd4a
+# porter: output sha256:e5a8b7e26da6a772f1714e07a177956a3b843670ea1a2803e8905cf64cc9bc43
 
 """Generalized ufuncs for the functions of gaussian.py."""
 
@@ -219,15 +219,10 @@ def _one_dtype(names, *arrays, rule="", lone=""):
     single = any(dtype.name == "float32" for dtype in dtypes)
     if single and (not mixed or any(dtype.itemsize < 4 for dtype in integers)):
         rule = mixed = ""
-    narrow = [name for name, a in zip(names.split(), arrays) if a.dtype.itemsize < 4]
-    if (
-        lone
-        and len(narrow) == 1
-        and {*dtypes} - {*integers} == {np.dtype(np.float64)}
-        and len(dtypes) == 2
-    ):
+    others = [name for name, a in zip(names.split(), arrays) if a.dtype != np.float64]
+    if lone and len(others) == 1:
         # the only one that is not a float64: `lone` says of which kinds it may be
-        kinds = dict(part.split(":") for part in lone.split()).get(narrow[0])
+        kinds = dict(part.split(":") for part in lone.split()).get(others[0])
         rule = f"{rule.partition('+')[0].strip()}+{kinds}" if kinds else rule
     if rule or mixed:
         pairs = zip(arrays, names.split())

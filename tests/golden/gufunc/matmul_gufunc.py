@@ -13,7 +13,7 @@
 # porter: converts matmul: A, B: integers and bools beside arrays of floats become float64 (a pass over the array)
 # porter: converts matmul: A, B: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified matmul: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:757ecb28011adcb81c7961a89e374b1a140a4a9cecc4b63405ec06aaa78b4e2b
+# porter: output sha256:6fe07fdf5d7b109dca65d68952f7094f7ff27719a19417a8b58dfe2fdef35b51
 
 """Generalized ufuncs for the functions of matmul.py."""
 
@@ -224,8 +224,11 @@ def _one_dtype(names, *arrays, rule=""):
             a if a.dtype == np.float64 else _float64(a, name, rule.strip())
             for a, name in pairs
         ]
-    found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
-    raise TypeError(f"{found}: give them one dtype, or {_command()}")
+    word, cure = (
+        (" but ", "give them one dtype, or ") if len(dtypes) > 1 else (" and ", "")
+    )
+    found = word.join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
+    raise TypeError(f"{found}: {cure}{_command()}")
 
 
 def _into(results, out, cores=(), stream=None):

@@ -13,7 +13,7 @@
 # porter: converts pairwise_distances: x, y: int8, int16, uint8, uint16 and bool beside float64 alone become float64 (a pass over the array)
 # porter: converts pairwise_distances: x, y: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified pairwise_distances: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:a2afd727ef414be5257def8681a5cbf3a17db26dec5b0fe3bf41f4211a18acc0
+# porter: output sha256:d215e25442b83d3cb28156a4357d2ca26a735c97bf85a5f7162755b9911339ee
 
 """Generalized ufuncs for the functions of pairwise.py."""
 
@@ -206,15 +206,10 @@ def _one_dtype(names, *arrays, rule="", lone=""):
     single = any(dtype.name == "float32" for dtype in dtypes)
     if single and (not mixed or any(dtype.itemsize < 4 for dtype in integers)):
         rule = mixed = ""
-    narrow = [name for name, a in zip(names.split(), arrays) if a.dtype.itemsize < 4]
-    if (
-        lone
-        and len(narrow) == 1
-        and {*dtypes} - {*integers} == {np.dtype(np.float64)}
-        and len(dtypes) == 2
-    ):
+    others = [name for name, a in zip(names.split(), arrays) if a.dtype != np.float64]
+    if lone and len(others) == 1:
         # the only one that is not a float64: `lone` says of which kinds it may be
-        kinds = dict(part.split(":") for part in lone.split()).get(narrow[0])
+        kinds = dict(part.split(":") for part in lone.split()).get(others[0])
         rule = f"{rule.partition('+')[0].strip()}+{kinds}" if kinds else rule
     if rule or mixed:
         pairs = zip(arrays, names.split())

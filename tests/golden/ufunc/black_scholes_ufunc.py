@@ -25,7 +25,7 @@
 # porter: converts black_scholes: price, strike: int8, int16, uint8, uint16 and bool beside float64 alone become float64 (a pass over the array)
 # porter: converts black_scholes: price, strike, years: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified black_scholes: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:56d0f3a7317ae59396cdf6fc342eb73488df4adaac7b342dcc885900f4b231a3
+# porter: output sha256:4e61efe3f181eb4e745bf87590c1478ad366b55258098fef19bb75dff3fb7058
 
 """Ufuncs for the functions of black_scholes.py."""
 
@@ -382,15 +382,10 @@ def _one_dtype(names, *arrays, rule="", lone=""):
     single = any(dtype.name == "float32" for dtype in dtypes)
     if single and (not mixed or any(dtype.itemsize < 4 for dtype in integers)):
         rule = mixed = ""
-    narrow = [name for name, a in zip(names.split(), arrays) if a.dtype.itemsize < 4]
-    if (
-        lone
-        and len(narrow) == 1
-        and {*dtypes} - {*integers} == {np.dtype(np.float64)}
-        and len(dtypes) == 2
-    ):
+    others = [name for name, a in zip(names.split(), arrays) if a.dtype != np.float64]
+    if lone and len(others) == 1:
         # the only one that is not a float64: `lone` says of which kinds it may be
-        kinds = dict(part.split(":") for part in lone.split()).get(narrow[0])
+        kinds = dict(part.split(":") for part in lone.split()).get(others[0])
         rule = f"{rule.partition('+')[0].strip()}+{kinds}" if kinds else rule
     if rule or mixed:
         pairs = zip(arrays, names.split())

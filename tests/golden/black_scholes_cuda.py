@@ -24,7 +24,7 @@
 # porter: form black_scholes(float64, float64, float64, float64, float64)
 # porter: shapes black_scholes: price[] strike[] years[] rate[] volatility[]
 # porter: verified black_scholes: simulator 48 cases; ptx sm_75 sm_80 sm_90 16 cases
-# porter: output sha256:9c57ff6953785e8212677a9afa33af6fa82624fb7c72ffa15ff9a14245753d01
+# porter: output sha256:4ab3bcc824f3714b3002e28d85b826660121451a23be660880a7f5b87e2e84e7
 
 """CUDA kernels for the NumPy functions of black_scholes.py."""
 
@@ -372,15 +372,10 @@ def _one_dtype(names, *arrays, rule="", lone=""):
     single = any(dtype.name == "float32" for dtype in dtypes)
     if single and (not mixed or any(dtype.itemsize < 4 for dtype in integers)):
         rule = mixed = ""
-    narrow = [name for name, a in zip(names.split(), arrays) if a.dtype.itemsize < 4]
-    if (
-        lone
-        and len(narrow) == 1
-        and {*dtypes} - {*integers} == {np.dtype(np.float64)}
-        and len(dtypes) == 2
-    ):
+    others = [name for name, a in zip(names.split(), arrays) if a.dtype != np.float64]
+    if lone and len(others) == 1:
         # the only one that is not a float64: `lone` says of which kinds it may be
-        kinds = dict(part.split(":") for part in lone.split()).get(narrow[0])
+        kinds = dict(part.split(":") for part in lone.split()).get(others[0])
         rule = f"{rule.partition('+')[0].strip()}+{kinds}" if kinds else rule
     if rule or mixed:
         pairs = zip(arrays, names.split())

@@ -11,7 +11,7 @@
 # porter: converts matmul: A, B: integers and bools beside arrays of floats become float64 (a pass over the array)
 # porter: converts matmul: A, B: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified matmul: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:51f1829cc323867d3cb9b491de2f947e326effcf784dafddc63aaea3fb107c96
+# porter: output sha256:caf456958e18225b298ee7d8885849099216c93da6d83bfd40275833aee25161
 
 """CUDA kernels for the NumPy functions of matmul.py."""
 
@@ -384,8 +384,11 @@ def _one_dtype(names, *arrays, rule=""):
             a if a.dtype == np.float64 else _float64(a, name, rule.strip())
             for a, name in pairs
         ]
-    found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
-    raise TypeError(f"{found}: give them one dtype, or {_command()}")
+    word, cure = (
+        (" but ", "give them one dtype, or ") if len(dtypes) > 1 else (" and ", "")
+    )
+    found = word.join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
+    raise TypeError(f"{found}: {cure}{_command()}")
 
 
 def _to_device(array, stream):

@@ -25,7 +25,7 @@
 # porter: form black_scholes(float64, float64, float64, float64, float64)
 # porter: shapes black_scholes: price[] strike[] years[] rate[] volatility[]
 # porter: verified black_scholes: cpu 48 cases
-# porter: output sha256:607f3b57dfa96b2fd8c5a5a2da1a8d808c37b2fb00b051d83c7913379e1c03ed
+# porter: output sha256:e2cf77cd7e377e8c3bc143975945697d4cdc189233ce1fa257b4048be86997dc
 
 """Compiled loops for the NumPy functions of black_scholes.py."""
 
@@ -405,15 +405,10 @@ def _one_dtype(names, *arrays, rule="", lone=""):
     single = any(dtype.name == "float32" for dtype in dtypes)
     if single and (not mixed or any(dtype.itemsize < 4 for dtype in integers)):
         rule = mixed = ""
-    narrow = [name for name, a in zip(names.split(), arrays) if a.dtype.itemsize < 4]
-    if (
-        lone
-        and len(narrow) == 1
-        and {*dtypes} - {*integers} == {np.dtype(np.float64)}
-        and len(dtypes) == 2
-    ):
+    others = [name for name, a in zip(names.split(), arrays) if a.dtype != np.float64]
+    if lone and len(others) == 1:
         # the only one that is not a float64: `lone` says of which kinds it may be
-        kinds = dict(part.split(":") for part in lone.split()).get(narrow[0])
+        kinds = dict(part.split(":") for part in lone.split()).get(others[0])
         rule = f"{rule.partition('+')[0].strip()}+{kinds}" if kinds else rule
     if rule or mixed:
         pairs = zip(arrays, names.split())

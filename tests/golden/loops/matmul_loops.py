@@ -12,7 +12,7 @@
 # porter: converts matmul: A, B: integers and bools beside arrays of floats become float64 (a pass over the array)
 # porter: converts matmul: A, B: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified matmul: cpu 24 cases
-# porter: output sha256:028f97da86f1493e88cbd7505da76c32c4007d6667aae9001b45fed8f5d2eda8
+# porter: output sha256:31373305fe295ccdf0e2ff150f2acc48ce1f33f81b15510946dfab9f1577e6c6
 
 """Compiled loops for the NumPy functions of matmul.py."""
 
@@ -206,8 +206,11 @@ def _one_dtype(names, *arrays, rule=""):
             a if a.dtype == np.float64 else _float64(a, name, rule.strip())
             for a, name in pairs
         ]
-    found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
-    raise TypeError(f"{found}: give them one dtype, or {_command()}")
+    word, cure = (
+        (" but ", "give them one dtype, or ") if len(dtypes) > 1 else (" and ", "")
+    )
+    found = word.join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
+    raise TypeError(f"{found}: {cure}{_command()}")
 
 
 def _contiguous(array):

@@ -6,7 +6,7 @@
 # porter: assumed monte_carlo_pi: nsamples is a scalar (int64)
 # porter: draws monte_carlo_pi: other random numbers than NumPy's, of the same distributions: one xoroshiro128+ generator for each thread, from `seed=` or in `states=`
 # porter: verified monte_carlo_pi: simulator 25 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:d5cbf2106f43868613aab7b8721a8ec6c9a65d29fe17e04ba4de1b707696c613
+# porter: output sha256:773a847ab4e1a345502498682fa312f53516373eb83c6a9649e7c3d175c00710
 
 """CUDA kernels for the NumPy functions of monte_carlo_pi.py."""
 
@@ -211,20 +211,20 @@ def _new(shape, dtype, stream):
     results = vars(_KEPT).setdefault("results", [])
     context = cuda.current_context()
     kind = shape, np.dtype(dtype), id(context)
-    for k, (known, array, holder, _) in enumerate(results):
-        if known == kind and holder() is None:
+    for k, (known, array, where, owner, _) in enumerate(results):
+        if known == kind and owner() is None:
             del results[k]
             break
     else:
         array = cuda.device_array(shape, dtype)
+        where = array.__cuda_array_interface__
     if not 0 < array.nbytes <= RESULT_BYTES:
         return array
-    # lives as long as the result and all views of it
-    holder = array.reshape(array.shape)
-    results.append((kind, array, weakref.ref(holder), context))
-    while len(results) > 8 or sum(a.nbytes for _, a, _, _ in results) > RESULT_BYTES:
+    owner = set()  # lives as long as the result and all views of it
+    results.append((kind, array, where, weakref.ref(owner), context))
+    while len(results) > 8 or sum(a[1].nbytes for a in results) > RESULT_BYTES:
         del results[0]
-    return cuda.as_cuda_array(holder)
+    return cuda.from_cuda_array_interface(where, owner)
 
 
 def _workspace(name, shape, dtype, stream, zero=False):

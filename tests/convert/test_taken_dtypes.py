@@ -36,6 +36,14 @@ CASES = {
     "return x * np.conj(y)": (COMPLEX, 75),
     # what is given back decides no dtype, and Python's integers wrap around beside integers
     "return x * y / (1.0 - z)": (f"{TWO}, float64[:]", 907),
+    # beside float32, Python's integers are no int64, nor is what is computed of them alone
+    "return y * x": ("int64[:], float64[:]", 30),
+    "return z * (x * y)": ("int64[:], int64[:], float64[:]", 90),
+    "return y * x + z": ("int64[:], float64[:], float64[:]", 250),
+    # what float32 rounds is read again: from an argument, from an array of the function, at once
+    "x[:] = 0.5 * x - y\n    return y + x": (TWO, 80),
+    "t = np.zeros_like(x)\n    t[:] = x + y\n    return t - y": (TWO, 50),
+    "return (x + y).astype(x.dtype) - y": (TWO, 50),
 }
 
 

@@ -10,7 +10,14 @@ from porter.codegen.module.module import FunctionText, function_text
 from porter.convert.again import Again, How, in_float64
 from porter.convert.casts import stated_alone
 from porter.convert.served.complexes import doubled, real_arrays
-from porter.convert.served.kinds import beside_floats, other_kinds, widened, with_lone, with_stored
+from porter.convert.served.kinds import (
+    beside_floats,
+    other_kinds,
+    widened,
+    with_lone,
+    with_rounded,
+    with_stored,
+)
 from porter.convert.served.other_dtypes import unsigned
 from porter.convert.served.promotion import Question, conversions
 from porter.convert.served.siblings import (
@@ -87,5 +94,8 @@ def accepted_by(function: FunctionSource, made: Made, how: How, text: FunctionTe
 
 def _conversions(question: Question, groups: Sequence[Sequence[str]]) -> Conversions:
     """What the host may convert, for all numbers or for some."""
-    found = conversions(question, groups)
-    return along_ways(question, found, lambda way: conversions(way, groups), groups)
+
+    def asked(one: Question) -> Conversions:
+        return with_rounded(one, conversions(one, groups))
+
+    return along_ways(question, asked(question), asked, groups)

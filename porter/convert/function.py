@@ -36,11 +36,13 @@ from porter.convert.attempt import (
 from porter.convert.casts import OUT, Casts, as_ufunc_of, casts_of
 from porter.convert.parts import for_parts, lines_of, signatures_of
 from porter.convert.reduction import for_reduction
+from porter.convert.served.complexes import doublings
 from porter.convert.served.numbers import reals
 from porter.convert.served.numbers_alone import host_form
 from porter.convert.served.other_dtypes import forms_of_dtypes, integer_form, spelled
 from porter.convert.served.siblings import Sibling, by_size, narrow_texts, take_float64
 from porter.convert.served.strides import Served, broadcast_name
+from porter.convert.served.strong import reached, refusals
 from porter.convert.served.variants import (
     MOST_ASSUMED,
     Made,
@@ -112,7 +114,9 @@ class Converted:
     @property
     def texts(self) -> list[FunctionText]:
         """The texts of all its forms, then its own."""
-        parts = self.variants or ((self.beside,) if self.beside else ())
+        plans = reached([v.plan for v in self.variants])
+        forms = tuple(replace(v, plan=p) for v, p in zip(self.variants, plans, strict=True))
+        parts = forms or ((self.beside,) if self.beside else ())
         private = (replace(t, fixed=None) for part in parts for t in part.texts)
         return [*private, self.text]
 
@@ -151,9 +155,10 @@ class Converted:
         helpers = self._group_rules(allowed, filled)
         needs = replace(needs, helpers={*needs.helpers, *helpers})
         filled[FLOATS] = ", floats=True" if self.conversions.floats else ""
-        filled[DOUBLED] = "".join(map(self._doubled, self.conversions.doubled))
-        if self.conversions.doubled:
-            needs = replace(needs, helpers={*needs.helpers, "_doubled"})
+        lines = {"_has_single": refusals(self.plan, allowed, self.conversions),
+                 "_doubled": doublings(self.program.parameters, self.conversions)}  # fmt: skip
+        filled[DOUBLED] = "".join(lines.values())
+        needs = replace(needs, helpers={*needs.helpers, *(h for h, text in lines.items() if text)})
         named = self._served_as_integers
         # what a loop makes of integers is not refused
         filled |= dict.fromkeys(map(plain_of, self.plan.numbers.counted), "")
@@ -211,18 +216,12 @@ class Converted:
         where = self.conversions.where
         return f'{rule}" if {where} else "' if where else rule
 
-    def _doubled(self, name: str) -> str:
-        """The line that makes an array of float32 double if all others are."""
-        others = [p for p in self.program.parameters if p.name != name and not p.fixed]
-        arrays = ", ".join(p.name for p in others if p.ndim is not None and p.dtype.kind in "fc")
-        numbers = ", ".join(f"{'*' if p.items else ''}{p.name}" for p in others if p.ndim is None)
-        return f"    {name} = _doubled({name}, [{arrays}], [{numbers}])\n"
-
     def _meeting(self, group: Sequence[str]) -> dict[str, str]:
         """What the check of arrays that meet is told of some of them."""
-        stored = overlaps(self.plan).written if tuple(group) in self.conversions.mixed else ()
-        words = " ".join(n for n in group if n in stored)
-        found = {"lone": self.conversions.lone_words(group), "stored": words}
+        known = self.conversions
+        stored = overlaps(self.plan).written if tuple(group) in known.mixed else ()
+        found = {"lone": known.lone_words(group), "rounded": known.rounded_words(group)}
+        found["stored"] = " ".join(n for n in group if n in stored)
         return {key: text for key, text in found.items() if text}
 
     @property
@@ -484,11 +483,11 @@ def _named(one: Converted, made: Served, program: ir.Program, how: How) -> Conve
 
 def _converts_alike(first: Converted, one: Converted) -> bool:
     """Whether the first form still converts what it does, beside another one."""
-    pairs = [(c.conversions, c.floats) for c in (first, one)]
+    both = shared([(c.conversions, c.floats) for c in (first, one)])
     wanted, written = first.conversions, overlaps(first.plan).written
     names = tuple(n for n in wanted.names if n not in written)
-    wanted = replace(wanted, names=names, lone=(), doubled=(), wider=())
-    return wanted.only(shared(pairs)) == wanted
+    wanted = replace(wanted, names=names, lone=(), doubled=(), wider=(), rounded=both.rounded)
+    return wanted.only(both) == wanted
 
 
 def _filled(part: str, texts: dict[str, str]) -> str:

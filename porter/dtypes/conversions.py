@@ -34,6 +34,7 @@ _LONE_TEXT = re.compile(
 )
 _DOUBLED = "float32 where all others are of double precision become the same"
 _WIDER = "integers of several widths become the widest (a pass over each of the others)"
+_ROUNDED = "no float32 if all others are float64, because what is rounded is read again"
 _DOUBLED_TEXT = re.compile(rf"(?P<names>[^ ]+(?:, [^ ]+)*): {_DOUBLED}(?: .*)?$")
 #: integers up to here are exact in float64
 LARGEST = 2**53
@@ -119,7 +120,8 @@ class Conversions:
     Integers are converted `where` the numbers are as this says, and mixtures where they are as
     `met` says; numbers that are one of those `apart` keep integers from being converted.  One of
     the arrays that are `doubled` may be of float32 where all others are of double precision.
-    Groups of arrays of integers that are `wider` may be of several widths.
+    Groups of arrays of integers that are `wider` may be of several widths.  No float32 beside
+    float64 are those of `mixed` that are `rounded`, one or several: what is rounded is read again.
     """
 
     names: tuple[str, ...] = ()
@@ -136,6 +138,7 @@ class Conversions:
     doubled: tuple[str, ...] = ()
     apart: tuple[tuple[str, int], ...] = field(default=(), compare=False)
     wider: tuple[tuple[str, ...], ...] = ()
+    rounded: tuple[tuple[str, ...], ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.names or self.mixed or self.complexes)
@@ -163,6 +166,10 @@ class Conversions:
         """What the check of parameters that meet is told of those that may be narrow alone."""
         return " ".join(f"{n}:{kinds}" for n, kinds in self.lone if n in group)
 
+    def rounded_words(self, group: Sequence[str]) -> str:
+        """What it is told of those that are not to be the ones of float32."""
+        return " ".join("+".join(names) for names in self.rounded if {*names} <= {*group})
+
     def only(self, other: Conversions) -> Conversions:
         """These, as far as the other ones have them, too."""
         return replace(
@@ -174,6 +181,7 @@ class Conversions:
             lone=tuple(one for one in self.lone if one in other.lone),
             doubled=tuple(n for n in self.doubled if n in other.doubled),
             wider=tuple(g for g in self.wider if g in other.wider),
+            rounded=tuple(dict.fromkeys([*self.rounded, *other.rounded])),
         )
 
     def among(self, arrays: Collection[str]) -> Conversions:
@@ -210,6 +218,7 @@ class Conversions:
             f"{', '.join(g)}: float32 beside float64{met} become float64 (a pass over each float32)"
             for g in self.mixed
         ]
+        found += [f"{', '.join(names)}: {_ROUNDED}" for names in self.rounded]
         found += [f"{', '.join(g)}: {_WIDER}" for g in self.wider]
         if self.doubled:
             found.append(f"{', '.join(self.doubled)}: {_DOUBLED} (a pass over the array)")
@@ -231,13 +240,15 @@ class Conversions:
         lone: list[tuple[str, str]] = []
         wider: list[tuple[str, ...]] = []
         where = met = ""
-        doubled: tuple[str, ...] = ()
+        doubled, rounded = tuple[str, ...](), list[tuple[str, ...]]()
         for line in lines:
             if found := _LONE_TEXT.match(line):
                 kinds = next(k for k, text in _LONE.items() if text == found["kinds"])
                 lone += [(n, kinds) for n in found["names"].split(", ")]
             if found := _DOUBLED_TEXT.match(line):
                 doubled = tuple(found["names"].split(", "))
+            if line.endswith(_ROUNDED):
+                rounded.append(tuple(line.removesuffix(f": {_ROUNDED}").split(", ")))
             if line.endswith(_WIDER):
                 wider.append(tuple(line.removesuffix(f": {_WIDER}").split(", ")))
             found = _TEXT.match(line)
@@ -266,7 +277,7 @@ class Conversions:
             whole,
             tuple(lone),
             where, met, doubled,
-            wider=tuple(wider),
+            wider=tuple(wider), rounded=tuple(rounded),
         )  # fmt: skip
 
 
@@ -332,4 +343,5 @@ def shared(parts: Sequence[tuple[Conversions, Collection[str]]]) -> Conversions:
         names, Integers(kind, own, factor, power, narrow), mixed, any(c.floats for c in found),
         some=any(c.some for c in found), complexes=complexes, whole=whole, lone=lone,
         where=next(iter(where)) if names else "", met=next(iter(meet)) if mixed else "",
+        rounded=tuple(dict.fromkeys(n for c in found for n in c.rounded)),
     )  # fmt: skip

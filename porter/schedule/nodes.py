@@ -87,6 +87,8 @@ class ForNumbers:
     # those of which Python or NumPy makes an integer of its own before an array of integers is met;
     # None where nothing is computed with integers
     computed: tuple[tuple[str, ...], ...] | None = None
+    # groups of integers of Python's that have other results than arrays beside single precision
+    narrowing: tuple[tuple[str, ...], ...] = ()
     # groups of which Python computes something alone, and the largest integers of which float32
     # makes the same, but for its last digit
     exact: Mapping[tuple[str, ...], int] = field(default_factory=dict)

@@ -36,6 +36,14 @@ CASES = {
     "return x * np.conj(y)": (COMPLEX, 75),
     # what is given back decides no dtype, and Python's integers wrap around beside integers
     "return x * y / (1.0 - z)": (f"{TWO}, float64[:]", 907),
+    # beside float32, Python's integers are no int64, nor is what is computed of them alone
+    "return x * y": ("float64[:], int64[:]", 50),
+    "return z * (x * y)": ("int64[:], int64[:], float64[:]", 127),
+    "return x * y + z": ("float64[:], int64[:], float64[:]", 274),
+    # what float32 rounds is read again: from an argument, from an array of the function, at once
+    "x[:] = 0.5 * x - y\n    return y + x": (TWO, 80),
+    "t = np.zeros_like(x)\n    t[:] = x + y\n    return t - y": (TWO, 62),
+    "return (x + y).astype(x.dtype) - y": (TWO, 58),
 }
 
 
@@ -73,6 +81,34 @@ def test_narrow_integers_are_taken_together_or_not_at_all() -> None:
     found = _made("return np.sin(x) * y", TWO)
     narrow = {s.dtype for v in found.variants for s in v.siblings if s.narrow}
     assert narrow in (set(), {*NARROW})
+
+
+def test_refusals_that_no_call_reaches_are_not_written() -> None:
+    # where the dispatcher gives Python's integers to a form for floats, the others do not ask
+    body = "return (x if np.issubdtype(y.dtype, np.integer) else -x) * y"
+    texts = {
+        signature: "".join(p for t in _made(body, signature).texts for p in t.parts)
+        for signature in ("float64[:], int64[:]", TWO)
+    }
+    assert ["_has_single" in t for t in texts.values()] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("body", "rounded"),
+    [
+        ("x[:] = 0.5 * x - y", ()),
+        ("x *= 0.1\n    return x + y", ()),  # of float32 alone: kernels are more accurate
+        ("x += y\n    return x + y", (("x",),)),
+        ("for _ in range(3):\n        x[:] = 0.5 * x - y", (("x",),)),
+        ("return (x * y).astype(x.dtype) - y", (("x",),)),
+        ("z[:] = x * y + z\n    return z + y + x", (("z",), ("x", "z"), ("y", "z"))),
+    ],
+)
+def test_which_arrays_are_not_to_be_of_float32(body: str, rounded: Any) -> None:
+    made = _made(body, ", ".join(["float64[:]"] * (3 if "z" in body else 2)))
+    found = (made.variants or (made,))[0].conversions
+    assert {frozenset(names) for names in found.rounded} == {*map(frozenset, rounded)}
+    assert found.mixed and Conversions.parse(found.lines()) == found
 
 
 @pytest.mark.parametrize("kinds", ["w", "wi", "wiu", "wiub", "i", "iub"])

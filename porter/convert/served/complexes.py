@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from porter import ir
+from porter.convert.served.kinds import rounds_again
 from porter.convert.served.numbers import reals
 from porter.convert.served.promotion import Question, conversions, convertible, widens, within
 from porter.diagnostics import Refusal
@@ -74,7 +75,7 @@ def doubled(
     kinds = {t.dtype.kind for t in question.types if t.ndim is not None}
     if found.where or found.met or len(question.types) < 2 or kinds & {*"iu"}:
         return ()
-    single = [n for n in floats if widens(question, [n])]
+    single = [n for n in floats if widens(question, [n]) and not rounds_again(question, [n])]
     for n in found.complexes:
         rest = [m for m in found.complexes if m != n]
         each = [(), *_each(question, rest)] if rest else [()]
@@ -82,6 +83,17 @@ def doubled(
                for some in each):  # fmt: skip
             single.append(n)
     return tuple(n for n in question.names if n in single)
+
+
+def doublings(parameters: Sequence[ir.Parameter], found: Conversions) -> str:
+    """The lines that make arrays of float32 double if all others are."""
+    lines = ""
+    for name in found.doubled:
+        others = [p for p in parameters if p.name != name and not p.fixed]
+        arrays = ", ".join(p.name for p in others if p.ndim is not None and p.dtype.kind in "fc")
+        numbers = ", ".join(f"{'*' if p.items else ''}{p.name}" for p in others if p.ndim is None)
+        lines += f"    {name} = _doubled({name}, [{arrays}], [{numbers}])\n"
+    return lines
 
 
 def _is_real(question: Question, real: Mapping[str, str], key: Key) -> bool:

@@ -32,6 +32,7 @@ from porter.schedule.overlap import overlaps
 
 #: what is tried for the only arrays that are not converted, and for each of several
 _ONE, _SEVERAL = ("int64", "int32", "uint8", "int8", "bool"), ("int64",)
+_SINGLE = ("float32", "complex64")
 #: with more of them there are too many mixtures
 MOST_LOOSE = 2
 Groups = Sequence[tuple[str, ...]]
@@ -101,7 +102,8 @@ def _all_of(question: Question, found: Conversions, group: tuple[str, ...]) -> C
     if not parts or not all(p.names for p in parts):
         return found
     always = shared([(p, p.names) for p in parts])
-    return replace(always, mixed=found.mixed) if set(always.names) == set(free) else found
+    same = replace(always, mixed=found.mixed, rounded=found.rounded)
+    return same if set(always.names) == set(free) else found
 
 
 def _still(
@@ -169,6 +171,63 @@ def _is_plain(e: ir.Expr, whole: Collection[str]) -> bool:
 def _has_product(e: ir.Expr) -> bool:
     """Whether there is a product in one."""
     return sum(isinstance(x, ir.Op) and x.op == "mul" for x in walk(e)) > 1
+
+
+def with_rounded(question: Question, found: Conversions) -> Conversions:
+    """The conversions, and which arrays that meet are not to be the ones of float32."""
+    each = {g: tuple(_rounding(question, g)) for g in found.mixed}
+    mixed = tuple(g for g in found.mixed if len(each[g]) < 2 ** len(g) - 2)
+    rounded = dict.fromkeys(names for g in mixed for names in each[g])
+    return replace(found, mixed=mixed, rounded=tuple(rounded))
+
+
+def _rounding(question: Question, group: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The arrays that are not to be of float32 where the others of a group are of float64."""
+    # where one alone is of float64, what is made of it is so, and most of what that is stored in
+    # is of float32
+    if any(rounds_again(question, [n for n in group if n != m]) for m in group):
+        for size in range(1, len(group)):
+            yield from (some for some in combinations(group, size) if rounds_again(question, some))
+
+
+def rounds_again(question: Question, names: Collection[str]) -> bool:
+    """Whether NumPy computes with what it has rounded from float64 to float32 if these arrays are
+    of that: with an `x` of float32, `x += y` rounds, and `x * y` after it shows that.
+
+    Kernels have float64 in place of both.  What they store, the host rounds at the end.
+    """
+    single = dict.fromkeys(names, "float32")
+    program = question.given(single)
+    if program is not None:
+        return _rounds_again(program, stored_into(question))
+    parts = [q and q.with_dtypes(single) for q in question.for_flags()]
+    return not parts or any(q is None or _rounds_again(q.program, stored_into(q)) for q in parts)
+
+
+def _rounds_again(program: ir.Program, stored: Collection[str]) -> bool:
+    rounded: set[str] = set()
+    for s in program.body:
+        inner = tuple(statements((s,)))
+        writes = (w for w in inner if isinstance(w, ir.Write) and w.buffer in stored)
+        last = {id(w.body): w.buffer for w in writes if _is_rounded(w.body)}
+        # what a block reads may be what an earlier turn of it stored
+        known = rounded if isinstance(s, ir.Write) else rounded.union(last.values())
+        for x in (x for t in inner for e in expressions(t) for x in walk(e)):
+            if isinstance(x, ir.Load) and x.buffer in known:
+                return True
+            if _is_rounded(x) and id(x) not in last:
+                return True
+        rounded.update(last.values())
+    return False
+
+
+def _is_rounded(e: ir.Expr) -> bool:
+    """Whether a double, or an integer that is made of elements, is cast to single precision."""
+    if not isinstance(e, ir.Cast) or e.dtype.name not in _SINGLE or e.arg.dtype.weak:
+        return False
+    if e.arg.dtype.kind in "iu":
+        return e.arg.dtype.itemsize > 2 and any(isinstance(x, ir.Load) for x in walk(e.arg))
+    return e.arg.dtype.kind in "fc" and e.arg.dtype.name not in _SINGLE
 
 
 def with_lone(question: Question, groups: Groups, found: Conversions) -> Conversions:

@@ -10,6 +10,7 @@ from math import ceil, isfinite, prod
 from typing import Any
 
 from porter import ir
+from porter.dtypes.conversions import Conversions
 from porter.dtypes.dtype import FLOAT32, WEAK_FLOAT, WEAK_INT, DType
 from porter.inference.types import WEAK, ParameterType
 from porter.ir.effects import expressions
@@ -31,6 +32,7 @@ _LOSING = {"add", "sub", "floordiv", "mod", "fmod", "lt", "le", "gt", "ge", "eq"
 #: the kinds of Python's numbers that may stand for an array, its own first, and their types
 _BELOW = {"b": "b", "i": "ib", "u": "ib", "f": "fib", "c": "cfib"}
 _PYTHONS = {"b": "bool", "i": "int", "f": "float", "c": "complex"}
+_SINGLES = {"f": FLOAT32, "c": DType("complex64")}
 Types = Sequence[ParameterType]
 
 
@@ -56,6 +58,7 @@ def with_beside(
     return replace(
         numbers, strong=tuple(dict.fromkeys([*always, *not_weak])), beside=beside,
         computed=_computed(made, types, loose), exact=_exact(made, types, loose),
+        narrowing=_narrowing(made, types, planned, loose),
     )  # fmt: skip
 
 
@@ -146,6 +149,53 @@ def _integers_alone(
     mixed = ((names[k], made(_with_number(types, k, "i"))) for k in floats)
     return {n: "bool, int" for n, other in mixed
             if wanted is not None and (other is None or _operations(other) != wanted)}  # fmt: skip
+
+
+def _narrowing(
+    made: Callable[[Types], ir.Program | None], types: Types, planned: Plan, numbers: Sequence[int]
+) -> tuple[tuple[str, ...], ...]:
+    """The groups of arrays of integers in whose place Python's integers compute otherwise beside
+    single precision: `x * k` of a float32 `x` is one for a `k` of 3, and a float64 for an array."""
+    single = [
+        replace(t, dtype=_SINGLES[t.dtype.kind])
+        if t.ndim is not None and t.dtype.kind in _SINGLES else t for t in types
+    ]  # fmt: skip
+    whole = [k for k in numbers if types[k].dtype.kind in "iu"]
+    floats = any(t.ndim is not None and t.dtype.kind in _SINGLES for t in types)
+    program = made(single) if floats and 0 < len(whole) <= _MOST else None
+    if program is None:
+        return ()
+    return _unlike(made, single, {k: planned.parameters[k].name for k in whole}, program)
+
+
+def refusals(planned: Plan, allowed: Mapping[str, Sequence[str]], conversions: Conversions) -> str:
+    """The lines that refuse Python's integers beside arrays that may be of single precision: as
+    they are `allowed`, or converted."""
+    lines = ""
+    single = {n for n, dtypes in allowed.items() if {"float32", "complex64"} & {*dtypes}}
+    single = single.union(conversions.doubled, *conversions.mixed)
+    arrays = [p.name for p in planned.parameters if p.name in single]
+    for group in planned.numbers.narrowing if arrays else ():
+        test = " and ".join(f"type({n}) is int" for n in group)
+        kind = f"{group[0]} is Python's int, which"
+        lines += f"    if {test} and _has_single({', '.join(arrays)}):\n"
+        cure = f"pass np.asarray({group[0]}), or {{_command()}}"
+        lines += f'        raise TypeError(f"{kind} computes otherwise than an array: {cure}")\n'
+    return lines
+
+
+def reached(plans: Sequence[Plan]) -> list[Plan]:
+    """The plans of all forms, each without the refusals that no call reaches: beside floats, a
+    form that takes them in place of the integers gets Python's, too."""
+    floats = {p.name for plan in plans for p in plan.parameters if p.ndim is not None
+              and p.dtype.kind in "fc"}  # fmt: skip
+    found = []
+    for plan in plans:
+        complexes = any(p.ndim is not None and p.dtype.kind == "c" for p in plan.parameters)
+        groups = plan.numbers.narrowing
+        kept = tuple(g for g in groups if complexes or not floats & {*g})
+        found.append(replace(plan, numbers=replace(plan.numbers, narrowing=kept)))
+    return found
 
 
 def _with_number(types: Types, k: int, kind: str) -> list[ParameterType]:
@@ -305,15 +355,24 @@ def _computed(
     found = _of_numbers_alone(program, {*names.values()})
     if found is None:
         return tuple((n,) for n in names.values())
-    wanted = _operations(program)
-    for size in range(1, len(numbers) + 1):
-        for chosen in combinations(numbers, size):
+    return _unlike(made, own, names, program, found)
+
+
+def _unlike(
+    made: Callable[[Types], ir.Program | None], types: Types, names: Mapping[int, str],
+    program: ir.Program, known: Sequence[tuple[str, ...]] = (),
+) -> tuple[tuple[str, ...], ...]:  # fmt: skip
+    """The smallest groups of arguments that compute otherwise if all of one are Python's integers,
+    those that are `known` first."""
+    wanted, found = _operations(program), [*known]
+    for size in range(1, len(names) + 1):
+        for chosen in combinations(names, size):
             group = tuple(names[k] for k in chosen)
             if any({*g} <= {*group} for g in found):
                 continue
-            mixed = [ParameterType(WEAK_INT, None) if k in chosen else t for k, t in enumerate(own)]
-            with_numbers = made(mixed)
-            if with_numbers is None or _operations(with_numbers) != wanted:
+            weak = ParameterType(WEAK_INT, None)
+            mixed = made([weak if k in chosen else t for k, t in enumerate(types)])
+            if mixed is None or _operations(mixed) != wanted:
                 found.append(group)
     return tuple(found)
 

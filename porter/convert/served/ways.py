@@ -46,7 +46,9 @@ def along_ways(
     for g in single:
         where = _where(each, [g in c.mixed for _, c in each])
         if where is not None and found.met in ("", where):
-            found = replace(found, mixed=(*found.mixed, g), met=where)
+            again = dict.fromkeys(n for _, c in each for n in c.rounded if {*n} <= {*g})
+            rounded = (*found.rounded, *again)
+            found = replace(found, mixed=(*found.mixed, g), met=where, rounded=rounded)
     return found
 
 

@@ -163,6 +163,8 @@ def _single(inputs: Inputs, conversions: Conversions) -> Iterator[tuple[str, Inp
     for group in conversions.mixed:
         for wide in (group[0], group[-1]):
             single = {n: "float32" for n in group if n != wide}
+            if tuple(single) in conversions.rounded:
+                continue
             yield f"float32 for {', '.join(single)}", _typed(inputs, single, most)
             if wide in names and most and rule.kind != "exact":
                 yield (

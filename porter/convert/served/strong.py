@@ -144,11 +144,16 @@ def _integers_alone(
         return {}
     floats = [k for k, t in enumerate(types) if t.ndim is not None and t.dtype.kind == "f"]
     program = made(types) if floats else None
-    wanted = None if program is None else _operations(program)
-    names = [p.name for p in planned.parameters]
+    if program is None:
+        return {}
+    wanted, names = _of_integers(program), [p.name for p in planned.parameters]
     mixed = ((names[k], made(_with_number(types, k, "i"))) for k in floats)
-    return {n: "bool, int" for n, other in mixed
-            if wanted is not None and (other is None or _operations(other) != wanted)}  # fmt: skip
+    return {n: "bool, int" for n, other in mixed if other is None or _of_integers(other) - wanted}
+
+
+def _of_integers(program: ir.Program) -> Counter[tuple[str, str]]:
+    """What is computed of integers, and how often."""
+    return Counter((op, d) for op, d in _operations(program) if DType(d).kind in "iu")
 
 
 def _narrowing(

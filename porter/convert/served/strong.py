@@ -144,16 +144,10 @@ def _integers_alone(
         return {}
     floats = [k for k, t in enumerate(types) if t.ndim is not None and t.dtype.kind == "f"]
     program = made(types) if floats else None
-    if program is None:
-        return {}
-    wanted, names = _of_integers(program), [p.name for p in planned.parameters]
-    mixed = ((names[k], made(_with_number(types, k, "i"))) for k in floats)
-    return {n: "bool, int" for n, other in mixed if other is None or _of_integers(other) - wanted}
-
-
-def _of_integers(program: ir.Program) -> Counter[tuple[str, str]]:
-    """What is computed of integers, and how often."""
-    return Counter((op, d) for op, d in _operations(program) if DType(d).kind in "iu")
+    wanted = None if program is None else _operations(program, "iu")
+    mixed = ((planned.parameters[k].name, made(_with_number(types, k, "i"))) for k in floats)
+    return {n: "bool, int" for n, other in mixed if wanted is not None
+            and (other is None or Counter(_operations(other, "iu")) - Counter(wanted))}  # fmt: skip
 
 
 def _narrowing(
@@ -469,13 +463,14 @@ def _each(program: ir.Program) -> Iterator[ir.Expr]:
     return (x for s in statements(program.body) for e in expressions(s) for x in walk(e))
 
 
-def _operations(program: ir.Program) -> list[tuple[str, str]]:
-    """What is computed, and in which dtypes."""
+def _operations(program: ir.Program, kinds: str = "biufc") -> list[tuple[str, str]]:
+    """What is computed, and in which dtypes of these kinds."""
     found = [
         (x.op if isinstance(x, (ir.Op, ir.Reduce)) else "select", x.dtype.name)
         for x in _each(program) if isinstance(x, (ir.Op, ir.Select, ir.Reduce))
     ]  # fmt: skip
-    return found + [("", s.dtype.name) for s in statements(program.body) if isinstance(s, ir.Def)]
+    found += [("", s.dtype.name) for s in statements(program.body) if isinstance(s, ir.Def)]
+    return [(op, dtype) for op, dtype in found if DType(dtype).kind in kinds]
 
 
 def _of_numbers_alone(program: ir.Program, numbers: set[str]) -> list[tuple[str, ...]] | None:

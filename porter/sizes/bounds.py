@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from porter.sizes.polynomial import Apply, Atom, Poly, apply
+from porter.sizes.polynomial import Apply, Atom, Data, Poly, apply
 
 #: where indices begin, and what they stay below
 Ranges: TypeAlias = Mapping[str, tuple[Poly, Poly]]
@@ -25,6 +25,8 @@ def _bound(n: Poly, ranges: Ranges, up: bool) -> Poly | None:
     total = Poly()
     for monomial, c in n.terms:
         term = Poly(((monomial, 1),))
+        if any(isinstance(a, Data) for a in term.atoms()):
+            return None  # nobody knows what is read
         if term.names() & ranges.keys():
             if len(monomial) != 1:
                 return None

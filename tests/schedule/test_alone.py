@@ -86,6 +86,22 @@ def steps(x: "float64[:]"):
     return path
 
 
+def folded_fronts(d: "float64[:, :]"):
+    for i in range(d.shape[0] - 1, -1, -1):
+        for j in range(i + 1, d.shape[0]):
+            d[i, j] = max(d[i, j], d[i, j - 1], d[i + 1, j])
+            for k in range(i + 1, j):
+                d[i, j] = max(d[i, j], d[i, k] + d[k + 1, j])
+
+
+def sparse(indptr: "int64[:]", x: "float64[:]", y: "float64[:]"):
+    for t in range(1, y.shape[0]):
+        for i in range(t):
+            for k in range(indptr[i], indptr[i + 1]):
+                y[i] += x[k] * 0.5
+        y[t] = y[t - 1]
+
+
 def cubes(u: "float64[:, :, :]"):
     for k in range(1, u.shape[0]):
         u[k:, 1:, 1:] += u[k - 1:-1, :-1, :-1] * 0.5
@@ -122,7 +138,9 @@ def test_turns_of_a_few_elements_are_always_one_launch() -> None:
     assert text.count("steps_block[1, MANY_THREADS, stream](") == 1, text
 
 
-@pytest.mark.parametrize("name", ["turns", "kept", "read_back", "cubes", "columns_apart"])
+@pytest.mark.parametrize(
+    "name", ["turns", "kept", "read_back", "cubes", "columns_apart", "folded_fronts", "sparse"]
+)
 def test_other_loops_have_no_choice(name: str) -> None:
     """A graph replays turns that are alike; what is needed after a loop is made in its turn; two
     arguments may be one array."""
@@ -130,7 +148,19 @@ def test_other_loops_have_no_choice(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [*CHOSEN, "prefixes", "steps", "turns", "kept", "read_back", "cubes", "columns_apart"]
+    "name",
+    [
+        *CHOSEN,
+        "prefixes",
+        "steps",
+        "turns",
+        "kept",
+        "read_back",
+        "cubes",
+        "columns_apart",
+        "folded_fronts",
+        "sparse",
+    ],
 )
 def test_both_ways_are_those_of_numpy(shell: Shell, name: str) -> None:
     """Verification takes the launches of all blocks, too: it makes ALONE 0."""

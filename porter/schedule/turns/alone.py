@@ -177,20 +177,26 @@ class _Turns:
         """Whether there is a bound for the elements of a step, and what is done for each."""
         axes = part.reductions[0][1].axes if isinstance(part, Fold) else part.axes
         inside: list[tuple[tuple[Poly, Poly], ...]] = []
+        inner: set[str] = set()  # what a thread counts or computes
         if isinstance(part, ir.Stage):
             for s in statements(part.body):
                 if isinstance(s, ir.While):
                     return False
                 if isinstance(s, ir.For):
                     inside.append(((s.lo, s.hi),))
-                folds = (e for e in nodes_of(s) if isinstance(e, ir.Reduce))
-                inside += [tuple((a.lo, a.hi) for a in e.axes) for e in folds]
+                    inner.add(s.index)
+                if isinstance(s, ir.Let):
+                    inner.add(s.name)
+                for e in nodes_of(s):
+                    if isinstance(e, ir.Reduce):
+                        inside.append(tuple((a.lo, a.hi) for a in e.axes))
+                        inner |= {a.name for a in e.axes}
         ranges = dict(self.ranges)
         ranges |= {a.name: (self._known(a.lo), self._known(a.hi)) for a in axes}
         own = [most(self._known(a.extent), ranges) for a in axes]
         more = [[most(self._known(hi - lo), ranges) for lo, hi in each] for each in inside]
         found = [n for n in (*own, *(n for each in more for n in each))]
-        if any(n is None for n in found):
+        if any(n is None or n.names() & inner for n in found):
             return False
         self.sizes.append(_factors(own))
         for each in more:

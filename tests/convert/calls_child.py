@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from tests.support.paths import ROOT
+from tests.support.answers import answer
 
 SHAPES = [(5,), (1,), (), (2, 5), (2, 1), (1, 5), (3, 2, 5), (0,)]
 #: arrays, NumPy's numbers and Python's
@@ -31,13 +29,9 @@ VALUES = [
 
 def differences(kind: str, body: str) -> list[tuple[str, str]]:
     """The arguments of each call of `f(x, y)` with this body, and how the results differ."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.convert.calls_child", kind, body],
-        capture_output=True, text=True, timeout=300, check=False, cwd=ROOT,
-        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    found: list[tuple[str, str]] = json.loads(done.stdout.splitlines()[-1])
+    found: list[tuple[str, str]] = answer(
+        "tests.convert.calls_child", kind, body, NUMBA_ENABLE_CUDASIM="1"
+    )
     return found
 
 

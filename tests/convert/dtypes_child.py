@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
-import subprocess
 import sys
 from typing import Any
 
 import numpy as np
 
-from tests.support.paths import ROOT
+from tests.support.answers import answer
 
 #: two of the values wrap around in `int8` and `int32` if they are multiplied
 DTYPES = ("f8", "f4", "i8", "i4", "i1", "u1", "?")
@@ -27,13 +25,9 @@ Found = tuple[int, int, list[str]]
 
 def outcomes(signature: str, source: str) -> Found:
     """What was found, in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.convert.dtypes_child", signature, source],
-        capture_output=True, text=True, timeout=600, check=False, cwd=ROOT,
-        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    equal, refused, wrong = json.loads(done.stdout.splitlines()[-1])
+    equal, refused, wrong = answer(
+        "tests.convert.dtypes_child", signature, source, NUMBA_ENABLE_CUDASIM="1"
+    )
     return equal, refused, wrong
 
 

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
-import subprocess
 import sys
 import tempfile
 import warnings
@@ -20,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.support.answers import answer
 from tests.support.modules import loaded
-from tests.support.paths import ROOT
 
 DTYPES = ("f8", "f4", "i4", "i8", "i1", "u1", "?")
 NUMBERS = [0.1, 3, 300, -1, 127, 0, True, np.float64(0.1), np.int8(3), np.array(3)]
@@ -32,13 +30,9 @@ Found = dict[str, tuple[dict[str, int], list[str]]]
 
 def outcomes(parameters: str, bodies: list[str]) -> Found:
     """What was found for each body, in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.convert.numbers_child", parameters, json.dumps(bodies)],
-        capture_output=True, text=True, timeout=600, check=False, cwd=ROOT,
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    found: Found = json.loads(done.stdout.splitlines()[-1])
+    found: Found = answer(
+        "tests.convert.numbers_child", parameters, json.dumps(bodies), NUMBA_DISABLE_JIT="1"
+    )
     return found
 
 

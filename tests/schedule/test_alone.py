@@ -7,7 +7,11 @@ import re
 import pytest
 
 from porter.convert.function import convert_function
+from porter.convert.passes import plan
+from porter.ir.walk import scalars_of
+from porter.schedule.nodes import HostIf
 from porter.source.module import SourceModule
+from tests.support.interpreted import program_of
 from tests.support.shell import Shell
 
 SOURCE = """\
@@ -42,15 +46,6 @@ def columns_apart(A: "float32[:, :]", out: "float32[:, :]"):
     for k in range(A.shape[0]):
         out[k] = A[:k].sum(axis=0)
         A[k] -= out[k] * 0.5
-
-
-def factors(A: "float64[:, :]"):
-    for i in range(A.shape[0]):
-        for j in range(i):
-            A[i, j] -= A[i, :j] @ A[:j, j]
-            A[i, j] /= A[j, j]
-        for j in range(i, A.shape[0]):
-            A[i, j] -= A[i, :i] @ A[:i, j]
 
 
 def levels(u: "float64[:, :, :]"):
@@ -111,7 +106,6 @@ def cubes(u: "float64[:, :, :]"):
 CHOSEN = {
     "fronts": "d.shape[0] - 1",
     "eliminated": "(A.shape[0] - 1) * (A.shape[1] - 1)",
-    "factors": "(A.shape[0] - 1) * A.shape[0] <= ALONE and (A.shape[0] - 1) * MANY_THREADS",
     "levels": "(u.shape[1] - 2) * (u.shape[2] - 2)",
     "columns": "(A.shape[0] - 1) * A.shape[1] <= ALONE and (A.shape[0] - 1) * MANY_THREADS",
 }
@@ -130,6 +124,13 @@ def test_the_host_function_chooses_by_the_elements_of_a_turn(name: str) -> None:
     assert test is not None and test[1] == CHOSEN[name], text
     # otherwise each turn is launched
     assert re.search(r"else:\n +for \w+ in range", text)
+
+
+def test_loops_that_a_block_has_taken_count_for_a_turn() -> None:
+    """The bound has no index of a loop; tests of the corpus run the program both ways."""
+    items = plan(program_of("triangular:lu_in_place")).items
+    (choice,) = (i for i in items if isinstance(i, HostIf))
+    assert scalars_of(choice.cond) == {"A.shape[0]", "ALONE", "MANY_THREADS"}
 
 
 def test_turns_of_a_few_elements_are_always_one_launch() -> None:

@@ -304,7 +304,8 @@ def element(w: KernelWriter, s: ir.Write) -> str:
 
 
 def stage(w: KernelWriter, step: ir.Stage, rows: int, word: str = "block") -> dict[str, object]:
-    """A stage whose last axis is shared out among the block's threads, or that one of them does."""
+    """A stage whose axes the threads of the block share out, the last one beyond rows; or one thread
+    does it."""
     w.forget()
     own = step.axes[rows:]
     if word == "block" and own[1:]:

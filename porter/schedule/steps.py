@@ -304,8 +304,8 @@ def element(w: KernelWriter, s: ir.Write) -> str:
 
 
 def stage(w: KernelWriter, step: ir.Stage, rows: int, word: str = "block") -> dict[str, object]:
-    """A stage whose axes the threads of the block share out, the last one beyond rows; or one thread
-    does it."""
+    """A stage over one axis or two beyond the rows, which the threads of a block or of a row share
+    out; without any, one thread does it."""
     w.forget()
     own = step.axes[rows:]
     if word == "block" and own[1:]:

@@ -170,9 +170,9 @@ class Target(ABC):
         made = self.copied(f"np.zeros({shape}, {dtype})") if zero else self.empty(shape, dtype)
         return Call(made)
 
-    def counter(self) -> Call:
-        """What counts the blocks of a launch that are done; 0 before each launch."""
-        return self.workspace("done", "1", "np.uint32", zero=True)
+    def counter(self, groups: str = "") -> Call:
+        """What counts the blocks of a launch that are done, in groups if given; 0 before each."""
+        return self.workspace("done", groups or "1", "np.uint32", zero=True)
 
     @abstractmethod
     def launch(self, kernel: str, grid: str, block: str, arguments: Sequence[str]) -> str:

@@ -139,9 +139,11 @@ class Cuda(Target):
         arguments = [f'"{name}"', shape, dtype, "stream", *(["zero=True"] if zero else [])]
         return Call(f"_workspace({', '.join(arguments)})", ("_workspace",))
 
-    def counter(self) -> Call:
+    def counter(self, groups: str = "") -> Call:
         """The helper that keeps it: the last block of each launch sets it to 0 again."""
-        return Call("_counter(stream)", ("_counter",)) if self.keeps else super().counter()
+        if not self.keeps:
+            return super().counter(groups)
+        return Call(f"_counter(stream{groups and ', ' + groups})", ("_counter",))
 
     def launch(self, kernel: str, grid: str, block: str, arguments: Sequence[str]) -> str:
         """Numba's launch on the stream that the host function was given."""

@@ -114,7 +114,7 @@ class Launches(HostBase):
         stored = [self.buffer(n) for n in written.arrays if n in written.stored]
         for n in mapping:
             del self.naming.device[n]
-        own = [*partials, *([self._counter()] if written.grid.counted else [])]
+        own = [*partials, *([self._counter(written.grid)] if written.grid.counted else [])]
         at = len(args) - (1 if written.errors else 0)
         args[at:at] = own
         at = len(args) - len(written.made) - len(own) - (1 if written.errors else 0)
@@ -229,21 +229,22 @@ class Launches(HostBase):
         self.parts, names = loop.made[key]
         return names
 
-    def _counter(self) -> str:
-        """What counts the blocks of a launch that are done: made once, before all loops.
+    def _counter(self, grid: Grid) -> str:
+        """What counts the blocks of a launch that are done: made once, before all loops that do
+        not change how many groups of them there are.
 
-        The last block of each launch sets it to 0 again.
+        The last block of each launch, or of each group, sets it to 0 again.
         """
-        if not self.loops.around:
-            self.needs.numpy = True
-            return self.spelled(self.target.counter())
-        outermost = self.loops.around[0]
-        if not outermost.counter:
-            outermost.counter = self.naming.take("done")
-            self.needs.numpy = True
-            with self.loops.before(outermost, self.out):
-                self.emit(f"{outermost.counter} = {self.spelled(self.target.counter())}")
-        return outermost.counter
+        self.needs.numpy = True
+        groups = f"{self.parts.blocks}[0]" if grid.columns else ""
+        loop = self.loops.outside(product(grid.columns))
+        if loop is None:
+            return self.spelled(self.target.counter(groups))
+        if groups not in loop.counters:
+            loop.counters[groups] = self.naming.take("done")
+            with self.loops.before(loop, self.out):
+                self.emit(f"{loop.counters[groups]} = {self.spelled(self.target.counter(groups))}")
+        return loop.counters[groups]
 
     def _count_of_parts(self, grid: Grid) -> str:
         """How many blocks share a domain; of several axes, with their grid and their threads."""

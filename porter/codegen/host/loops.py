@@ -35,8 +35,8 @@ class Loop:
     changes: frozenset[str]
     #: parts of domains and the arrays of their results, made before it, by how they are made
     made: dict[tuple[str, ...], tuple[Parts, list[str]]] = field(default_factory=dict)
-    #: what counts the blocks of a launch that are done, 0 before each launch
-    counter: str = ""
+    #: what counts the blocks of a launch that are done, 0 before each launch, by their groups
+    counters: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass

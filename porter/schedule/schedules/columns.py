@@ -1,8 +1,9 @@
 """Folds of long columns: neighbouring threads have neighbouring columns, and share their rows.
 
-A block has some columns side by side and folds a part of their rows; a second launch folds the
-parts.  So memory is read in order, and a matrix of few columns keeps as many threads busy as one
-of many.  Short columns have a thread each.
+A block has some columns side by side and folds a part of their rows.  The block of these columns
+that is done last folds the parts, or a second launch where blocks cannot be counted.  So memory is
+read in order, and a matrix of few columns keeps as many threads busy as one of many.  Short columns
+have a thread each.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ ALONE = Elementwise()
 
 
 class Columns(Schedule):
-    """A column for each element of the axes; siblings over the same rows share both launches."""
+    """A column for each element of the axes; siblings over the same rows share the launches."""
 
     name = "columns"
     word = "columns"
@@ -136,7 +137,10 @@ class Columns(Schedule):
                 own = replace(old.spread, total=about.spread.total)
                 step = about if shared else replace(about, spread=own)
             steps.append(step)
-        return replace(found, steps=tuple(steps))
+        # the last block of some columns stores while blocks of others still read
+        stored = around.aliases.with_others({a.buffer for a in accesses(members(found)) if a.write})
+        alone = stored.isdisjoint(loaded(*(e for f in found.folds for e in f.operands)))
+        return replace(found, steps=tuple(steps), counts=found.counts and alone)
 
     def in_one_block(
         self, kernel: Kernel, loops: frozenset[str] | None
@@ -156,6 +160,8 @@ class Columns(Schedule):
         """Blocks of columns and of parts of them, then of columns alone."""
         columns, axes = _columns(kernel), kernel.reductions[0][1].axes
         sizes = (columns, _rows(kernel), *([axes[0].extent] if axes[1:] else []))
+        if kernel.counts:
+            return (Grid(columns=sizes, guards=(columns,), counted=True),)
         return Grid(columns=sizes, guards=(columns,)), Grid(columns=sizes, again=True)
 
     def threads(self, kernel: Kernel) -> tuple[int, tuple[ir.Axis, ...]]:
@@ -168,7 +174,9 @@ class Columns(Schedule):
 
     def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:
         """The folds of parts, and those of the results with what is stored of them."""
-        w = writers.writer(replace(kernel, name=f"{kernel.name}_parts", steps=_parts(kernel)))
+        name = kernel.name if kernel.counts else f"{kernel.name}_parts"
+        steps = kernel.steps if kernel.counts else _parts(kernel)
+        w = writers.writer(replace(kernel, name=name, steps=steps))
         shared = scratch(w, kernel)
         (group,) = over_domains(items(kernel.folds))
         lane = _lane(w, kernel, _columns(kernel))
@@ -177,9 +185,16 @@ class Columns(Schedule):
             name: partial_of(w.gives(f"{name}_partial", dtype), dtype)
             for name, dtype in carried(group)
         }
-        return {"k": w, "scratch": shared, "lane": lane, "fold": first,
-                "partials": [(name, b.name) for name, b in partial.items()],
-                **finish_slots(kernel, partial, writers)}  # fmt: skip
+        slots = {"k": w, "scratch": shared, "lane": lane, "fold": first, "counter": "",
+                 "partials": [(name, b.name) for name, b in partial.items()]}  # fmt: skip
+        if not kernel.counts:
+            return slots | finish_slots(kernel, partial, writers)
+        w.helper("is_last_part")
+        slots["counter"] = w.counts()
+        for b in partial.values():
+            w.keeps(b)
+        w.names[FLAT] = str(lane["flat"])
+        return slots | _finished(w, _over_parts(kernel, partial), partial, shared)
 
 
 def finish_slots(
@@ -189,18 +204,26 @@ def finish_slots(
     last = _over_parts(kernel, partial)
     w = writers.writer(last, tuple(partial.values()))
     some = next(iter(partial.values())).name
-    w.names.update(parts=f"{some}.shape[0]", columns=f"{some}.shape[1]")
+    w.names["columns"] = f"{some}.shape[1]"
     shared = scratch(w, last)
     lane = _lane(w, kernel, COLUMNS)
     w.names[FLAT] = str(lane["flat"])
+    return {"last": w, "last_scratch": shared, "last_lane": lane,
+            **_finished(w, last, partial, shared)}  # fmt: skip
+
+
+def _finished(
+    w: KernelWriter, last: Kernel, partial: Mapping[str, ir.Buffer], shared: Mapping[str, str]
+) -> dict[str, object]:
+    """The folds of partial results, and what one thread of each column stores of them."""
+    w.names["parts"] = f"{next(iter(partial.values())).name}.shape[0]"
     (group,) = over_domains(items(last.folds))
     folds = _folds(w, group, shared, _over_threads(w, group))
     with w.slot() as stores:
         w.block(tuple(in_one_thread(last.parts, folding=False)))
         if not stores:
             w.emit("pass")  # nothing reads the result
-    return {"last": w, "last_scratch": shared, "last_lane": lane, "last_fold": folds,
-            "stores": stores}  # fmt: skip
+    return {"last_fold": folds, "stores": stores}
 
 
 def partial_of(name: str, dtype: DType) -> ir.Buffer:

@@ -17,6 +17,7 @@ from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch
 from porter.schedule.registry import ONE_BLOCK, chosen
 from porter.schedule.turns.alone import or_alone
 from porter.schedule.turns.blocks import in_blocks
+from porter.schedule.turns.tiles import in_tiles
 from porter.sizes.polynomial import Data
 
 
@@ -159,4 +160,5 @@ def group(body: tuple[ir.Stmt, ...], context: Context) -> tuple[object, ...]:
     if context.schedules and ONE_BLOCK not in context.schedules:
         return grouping.items
     items = in_blocks(grouping.items, grouping.name, grouping.bound)
-    return or_alone(items, grouping.name, grouping.bound, grouping.around.aliases)
+    items = or_alone(items, grouping.name, grouping.bound, grouping.around.aliases)
+    return in_tiles(items, grouping.name, context, grouping.around.aliases)

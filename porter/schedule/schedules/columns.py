@@ -139,7 +139,7 @@ class Columns(Schedule):
             steps.append(step)
         # the last block of some columns stores while blocks of others still read
         stored = around.aliases.with_others({a.buffer for a in accesses(members(found)) if a.write})
-        alone = stored.isdisjoint(loaded(*(e for f in found.folds for e in f.operands)))
+        alone = stored.isdisjoint(loaded(*(r for _, r in found.reductions)))
         return replace(found, steps=tuple(steps), counts=found.counts and alone)
 
     def in_one_block(

@@ -1,0 +1,236 @@
+"""Loops over time whose turns are stencils: blocks do several turns in a tile of shared memory.
+
+A turn that stores each element as a function of its neighbours reads and stores whole arrays: it is
+bound by memory, or by its launches where arrays are small.  Launches of tiles do some turns each,
+from one array to another and back.  What is left of the loop follows as it stands, at least as many
+turns as bring all arrays back into their places: it leaves what only one turn needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from porter import ir
+from porter.analyses.reductions import has_data
+from porter.dtypes.dtype import WEAK_BOOL, WEAK_INT, DType
+from porter.ir.aliasing import Aliases
+from porter.ir.context import Context
+from porter.ir.effects import nodes_of
+from porter.ir.rebuild import rename_arrays, rename_axes
+from porter.schedule.base import Kernel
+from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch
+from porter.schedule.schedules.time_tile import HALO, TIME_TILE, reach, writes
+from porter.schedule.turns.replays import Replay, replay
+from porter.sizes.polynomial import Integer, Poly, maximum, sym
+
+#: the most steps of a turn, and how far all of them may reach
+MOST_STEPS, MOST_REACH = 4, 4
+#: bytes of an element of all arrays that are in tiles, so that a block has room for them
+ROOM = {1: 64, 2: 16}
+
+
+def in_tiles(
+    items: Sequence[object], name: Callable[[str], str], context: Context, aliases: Aliases
+) -> tuple[object, ...]:
+    """The host's sequence, with turns in tiles before each such loop."""
+    result: list[object] = []
+    for item in items:
+        match item:
+            case HostLoop():
+                found = _tiled(item, name, context, aliases)
+                body = item.body if found else in_tiles(item.body, name, context, aliases)
+                result += found or [replace(item, body=body)]
+            case HostWhile():
+                result.append(replace(item, body=in_tiles(item.body, name, context, aliases)))
+            case HostIf():
+                body, orelse = (
+                    in_tiles(b, name, context, aliases) for b in (item.body, item.orelse)
+                )
+                result.append(replace(item, body=body, orelse=orelse))
+            case _:
+                result.append(item)
+    return tuple(result)
+
+
+def _tiled(
+    loop: HostLoop, name: Callable[[str], str], context: Context, aliases: Aliases
+) -> Sequence[object]:
+    """Launches of tiles and then the loop, if its turns are such steps."""
+    found = replay(loop)
+    if found is None or found.settled or not _in_order(loop.body):
+        return ()
+    steps = _steps(loop, found, context)
+    if not steps:
+        return ()
+    kept = _kept(steps)
+    names = list(dict.fromkeys([*kept, *(w.buffer for s in steps for w in writes(s))]))
+    if not kept or not _alone(names, kept, steps, aliases) or not _fit(names, kept, steps, context):
+        return ()
+    distance = sum(reach(s, names) for s in steps)
+    if not 0 < distance <= MOST_REACH:
+        return ()
+    axes = tuple(ir.Axis(a.name, n) for a, n in zip(steps[0].axes, context.buffers[kept[0]].shape,
+                                                    strict=True))  # fmt: skip
+    index = tuple(sym(a.name, True) for a in axes)
+    spare = [_spare(n, context) for n in kept]
+    stores = tuple(
+        ir.Write(new.name, (), index, ir.Load(n, index, context.buffers[n].dtype), loop.origin)
+        for n, new in zip(kept, spare, strict=True)
+    )
+    kernel = Kernel(
+        name(TIME_TILE.word), TIME_TILE, axes, stores, tuple(steps), loop.origin, repeated=True
+    )
+    others = tuple(b.name for b in spare)
+    back = ir.Bind((*kept, *others), (*others, *kept), loop.origin)
+    launches = context.fresh("launches")
+    halo = Poly.atom(Integer(HALO[len(axes)], True))
+    each = found.period * (halo // distance)
+    pairs = maximum((loop.hi - loop.lo - found.period) // (2 * each), 0)
+    value = Poly.atom(Integer(launches, True))
+    cond = ir.Op("gt", (ir.Value(value, WEAK_INT), ir.Const(0, WEAK_INT)), WEAK_BOOL)
+    allocated = tuple(ir.Alloc(b, loop.origin) for b in spare)
+    tiled = HostLoop(context.fresh("turn"), Poly(), value, 1, (Launch(kernel), back), loop.origin)
+    return (
+        ir.Let(launches, ir.Value(2 * pairs, WEAK_INT), ir.Origin()),
+        HostIf(cond, (*allocated, tiled), (), loop.origin),
+        replace(loop, lo=loop.lo + value * each),
+    )
+
+
+def _in_order(body: Sequence[object]) -> bool:
+    """Whether arrays change places after all launches."""
+    kinds = [isinstance(item, ir.Bind) for item in body]
+    return kinds == sorted(kinds)
+
+
+def _spare(name: str, context: Context) -> ir.Buffer:
+    """Another array like this one."""
+    old = context.buffers[name]
+    new = ir.Buffer(context.fresh(f"{name}_spare"), old.shape, replace(old.dtype, weak=False))
+    context.buffers[new.name] = new
+    return new
+
+
+def _steps(loop: HostLoop, found: Replay, context: Context) -> list[ir.Stage]:
+    """The launches of the turns until all arrays are back, over the elements that they store."""
+    kernels = [item.kernel for item in loop.body
+               if isinstance(item, Launch) and not item.alternatives]  # fmt: skip
+    launches = [item for item in loop.body if isinstance(item, Launch)]
+    ranks = {len(k.axes) for k in kernels}
+    if len(kernels) < len(launches) or len(kernels) * found.period > MOST_STEPS:
+        return []
+    if len(ranks) != 1 or not ranks <= HALO.keys():
+        return []
+    axes, _ = context.fresh_axes(kernels[0].axes)
+    index = [a.name for a in axes]
+    changed = {w for k in kernels for w in _stored(k)}
+    changed |= {found.turns[t].get(n, n) for n in changed for t in range(found.period)}
+    steps: list[ir.Stage] = []
+    for turn in found.turns[: found.period]:
+        for kernel in kernels:
+            stage = _step(kernel, turn, index, changed)
+            if stage is None:
+                return []
+            steps.append(stage)
+    return steps
+
+
+def _stored(kernel: Kernel) -> set[str]:
+    return {s.buffer for s in kernel.body if isinstance(s, ir.Write)}
+
+
+def _step(
+    kernel: Kernel, arrays: Mapping[str, str], index: Sequence[str], changed: Collection[str]
+) -> ir.Stage | None:
+    """A launch as a step, its arrays those of one turn; None where elements need more."""
+    if kernel.schedule.together or kernel.steps or kernel.draws:
+        return None
+    places = {s.index for s in kernel.body if isinstance(s, ir.Write)}
+    if len(places) != 1 or not all(isinstance(s, (ir.Let, ir.Write)) for s in kernel.body):
+        return None
+    (place,) = places
+    own = [sym(a.name, True) for a in kernel.axes]
+    if len(place) != len(own) or any((p - x).constant is None for p, x in zip(place, own)):
+        return None
+    moves = [(p - x) for p, x in zip(place, own)]
+    values = {a.name: sym(n, True) - m for a, n, m in zip(kernel.axes, index, moves, strict=True)}
+    axes = tuple(ir.Axis(n, a.hi + m, a.lo + m)
+                 for n, a, m in zip(index, kernel.axes, moves, strict=True))  # fmt: skip
+    body = tuple(rename_arrays(rename_axes(s, values), arrays) for s in kernel.body)
+    if not all(_is_plain(s, axes, changed) for s in body):
+        return None
+    return ir.Stage(axes, body, kernel.origin)
+
+
+def _is_plain(s: ir.Stmt, axes: Sequence[ir.Axis], changed: Collection[str]) -> bool:
+    """Whether a statement stores one element, made of neighbours in arrays that turns change."""
+    if isinstance(s, ir.Write) and (s.axes or s.mask or s.combine or s.checked or s.origin.late):
+        return False
+    for e in nodes_of(s):
+        if isinstance(e, (ir.Reduce, ir.Draw, ir.Scan)):
+            return False
+        if isinstance(e, ir.Load):
+            if has_data(e.index):
+                return False
+            near = len(e.index) == len(axes) and all(
+                (p - sym(a.name, True)).constant is not None
+                for p, a in zip(e.index, axes, strict=True)
+            )
+            if e.buffer in changed and not near:
+                return False
+    return True
+
+
+def _kept(steps: Sequence[ir.Stage]) -> list[str]:
+    """The arrays of which a turn needs what the one before has stored: the others are stored
+    before they are read, always the same elements."""
+    kept: list[str] = []
+    domains: dict[str, set[tuple[ir.Axis, ...]]] = {}
+    for step in steps:
+        for w in writes(step):
+            domains.setdefault(w.buffer, set()).add(step.axes)
+    done: set[str] = set()
+    for step in steps:
+        read = {e.buffer for s in step.body for e in nodes_of(s) if isinstance(e, ir.Load)}
+        kept += [n for n in sorted(read) if n in domains and n not in done]
+        done |= read | {w.buffer for w in writes(step)}
+    kept += [n for n, found in domains.items() if len(found) > 1]
+    return list(dict.fromkeys(kept))
+
+
+def _alone(
+    names: Sequence[str], kept: Sequence[str], steps: Sequence[ir.Stage], aliases: Aliases
+) -> bool:
+    """Whether no array is another one; one that is stored first may be the one that is kept, if
+    all steps store the same elements: these are the same then."""
+    one_domain = len({s.axes for s in steps}) == 1
+    read = {e.buffer for step in steps for s in step.body for e in nodes_of(s)
+            if isinstance(e, ir.Load)}  # fmt: skip
+    pairs = [*combinations(names, 2), *((n, r) for n in names for r in sorted(read - {*names}))]
+    for a, b in pairs:
+        if aliases.meet(a, b):
+            return False
+        mine, others = aliases.arguments(a), aliases.arguments(b)
+        if mine & others or any(aliases.given_twice(p, q) for p in mine for q in others):
+            harmless = one_domain and len(names) == 2 and b in names and len(kept) == 1
+            if mine & others or not harmless:
+                return False
+    return True
+
+
+def _fit(
+    names: Sequence[str], kept: Sequence[str], steps: Sequence[ir.Stage], context: Context
+) -> bool:
+    """Whether a block has room for the arrays, and those that are kept have one shape."""
+    rank = len(steps[0].axes)
+    buffers = [context.buffers[n] for n in names]
+    if any(len(b.shape) != rank or b.draws for b in buffers):
+        return False
+    sizes = sum(_itemsize(b.dtype) for b in buffers)
+    return sizes <= ROOM[rank] and len({context.buffers[n].shape for n in kept}) == 1
+
+
+def _itemsize(dtype: DType) -> int:
+    return 8 if dtype.var is not None else dtype.itemsize

@@ -54,7 +54,9 @@ class Launches(HostBase):
     def _written(self, kernel: Kernel) -> tuple[Written, ...]:
         """The launches of a kernel, its text written."""
         text, launches = self.texts.write(kernel)
-        self.kernels.append((text, [w.name for w in launches]))
+        written = text, [w.name for w in launches]
+        if written not in self.kernels:  # one that is launched in several places
+            self.kernels.append(written)
         return launches
 
     def _nested_calls(self, launches: Sequence[Written]) -> None:

@@ -14,8 +14,8 @@ from dataclasses import replace
 
 from porter import ir
 from porter.ir.effects import nodes_of
-from porter.ir.rebuild import map_exprs, rename_arrays
-from porter.ir.walk import statements
+from porter.ir.rebuild import map_blocks, map_exprs
+from porter.ir.walk import rewrite, statements
 from porter.schedule.base import Grid, Kernel, KernelWriters, Schedule
 from porter.schedule.writing import KernelWriter
 from porter.sizes.polynomial import Poly, sym
@@ -131,12 +131,15 @@ class _Turns:
     def _tile(self, name: str) -> dict[str, object]:
         """An array: where its elements are, and which of them a step stores before one reads them."""
         w, buffer = self.w, self.buffers[name]
-        w.array(name)
         made = [s for s in stages(self.kernel) if name in [x.buffer for x in writes(s)]]
-        first = "" if name in kept(self.kernel) else self._tests([(a.lo, a.hi) for a in made[0].axes])
+        whole = [(Poly(), n) for n in buffer.shape]
+        own = [(a.lo, a.hi) for a in made[0].axes]
+        first = [] if name in kept(self.kernel) else self._tests(own)
+        if loaded := not first or own != whole:
+            w.array(name)
         return {"name": name, "tile": self.tiles[name], "type": w.shared_type(buffer.dtype),
-                "inside": self._tests([(Poly(), n) for n in buffer.shape]),
-                "stored": " and ".join(first)}  # fmt: skip
+                "inside": self._tests(whole), "stored": " and ".join(first),
+                "loaded": loaded}  # fmt: skip
 
     def _tests(self, bounds: Sequence[tuple[Poly, Poly]]) -> list[str]:
         """Whether an element is in a domain, by its axes."""
@@ -155,9 +158,12 @@ class _Turns:
 
     def _moved(self, s: ir.Stmt) -> ir.Stmt:
         """A statement that stores into a tile."""
+        if isinstance(s, ir.If):
+            s = map_blocks(s, lambda body: tuple(map(self._moved, body)))
+            return replace(s, cond=rewrite(s.cond, self._in_tile))
         s = map_exprs(s, self._in_tile)
         if isinstance(s, ir.Write):
-            return replace(rename_arrays(s, self.tiles), index=self._local(s.index))
+            return replace(s, buffer=self.tiles[s.buffer], index=self._local(s.index))
         return s
 
     def _in_tile(self, e: ir.Expr) -> ir.Expr | None:

@@ -19,11 +19,12 @@ from porter.ir.aliasing import Aliases
 from porter.ir.context import Context
 from porter.ir.effects import nodes_of
 from porter.ir.rebuild import rename_arrays, rename_axes
+from porter.ir.walk import statements
 from porter.schedule.base import Kernel
 from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch
 from porter.schedule.schedules.time_tile import HALO, TIME_TILE, reach, writes
 from porter.schedule.turns.replays import Replay, replay
-from porter.sizes.polynomial import Integer, Poly, maximum, sym
+from porter.sizes.polynomial import Integer, Poly, maximum, minimum, sym
 
 #: the most steps of a turn, and how far all of them may reach
 MOST_STEPS, MOST_REACH = 4, 4
@@ -59,9 +60,9 @@ def _tiled(
 ) -> Sequence[object]:
     """Launches of tiles and then the loop, if its turns are such steps."""
     found = replay(loop)
-    if found is None or found.settled or not _in_order(loop.body):
+    if found is None or not _in_order(loop.body):
         return ()
-    steps = _steps(loop, found, context)
+    steps = _steps(loop, found, context, aliases)
     if not steps:
         return ()
     kept = _kept(steps)
@@ -87,15 +88,18 @@ def _tiled(
     launches = context.fresh("launches")
     halo = Poly.atom(Integer(HALO[len(axes)], True))
     each = found.period * (halo // distance)
-    pairs = maximum((loop.hi - loop.lo - found.period) // (2 * each), 0)
+    pairs = maximum((loop.hi - loop.lo - found.settled - found.period) // (2 * each), 0)
     value = Poly.atom(Integer(launches, True))
     cond = ir.Op("gt", (ir.Value(value, WEAK_INT), ir.Const(0, WEAK_INT)), WEAK_BOOL)
     allocated = tuple(ir.Alloc(b, loop.origin) for b in spare)
     tiled = HostLoop(context.fresh("turn"), Poly(), value, 1, (Launch(kernel), back), loop.origin)
+    # turns that only the first ones are like
+    first = [replace(loop, hi=loop.lo + found.settled)] if found.settled else []
+    done = value * each + minimum(value, found.settled)
     return (
         ir.Let(launches, ir.Value(2 * pairs, WEAK_INT), ir.Origin()),
-        HostIf(cond, (*allocated, tiled), (), loop.origin),
-        replace(loop, lo=loop.lo + value * each),
+        HostIf(cond, (*first, *allocated, tiled), (), loop.origin),
+        replace(loop, lo=loop.lo + done),
     )
 
 
@@ -108,12 +112,14 @@ def _in_order(body: Sequence[object]) -> bool:
 def _spare(name: str, context: Context) -> ir.Buffer:
     """Another array like this one."""
     old = context.buffers[name]
-    new = ir.Buffer(context.fresh(f"{name}_spare"), old.shape, replace(old.dtype, weak=False))
+    new = ir.Buffer(context.fresh(f"{name}_later"), old.shape, replace(old.dtype, weak=False))
     context.buffers[new.name] = new
     return new
 
 
-def _steps(loop: HostLoop, found: Replay, context: Context) -> list[ir.Stage]:
+def _steps(
+    loop: HostLoop, found: Replay, context: Context, aliases: Aliases
+) -> list[ir.Stage]:
     """The launches of the turns until all arrays are back, over the elements that they store."""
     kernels = [item.kernel for item in loop.body
                if isinstance(item, Launch) and not item.alternatives]  # fmt: skip
@@ -125,10 +131,10 @@ def _steps(loop: HostLoop, found: Replay, context: Context) -> list[ir.Stage]:
         return []
     axes, _ = context.fresh_axes(kernels[0].axes)
     index = [a.name for a in axes]
-    changed = {w for k in kernels for w in _stored(k)}
-    changed |= {found.turns[t].get(n, n) for n in changed for t in range(found.period)}
+    turns = _turns(found, aliases)
+    changed = {turn.get(n, n) for k in kernels for n in _stored(k) for turn in turns}
     steps: list[ir.Stage] = []
-    for turn in found.turns[: found.period]:
+    for turn in turns:
         for kernel in kernels:
             stage = _step(kernel, turn, index, changed)
             if stage is None:
@@ -137,8 +143,17 @@ def _steps(loop: HostLoop, found: Replay, context: Context) -> list[ir.Stage]:
     return steps
 
 
+def _turns(found: Replay, aliases: Aliases) -> list[dict[str, str]]:
+    """The turns once they repeat: the array that each name has, as a name that has it in the first
+    of them; one that never means an argument, if there is one."""
+    first, *others = found.turns[found.settled :]
+    names = {array: name for name, array in
+             sorted(first.items(), key=lambda x: (-len(aliases.arguments(x[0])), x[0]))}  # fmt: skip
+    return [{n: names[array] for n, array in turn.items()} for turn in (first, *others)]
+
+
 def _stored(kernel: Kernel) -> set[str]:
-    return {s.buffer for s in kernel.body if isinstance(s, ir.Write)}
+    return {s.buffer for s in statements(kernel.body) if isinstance(s, ir.Write)}
 
 
 def _step(
@@ -147,8 +162,9 @@ def _step(
     """A launch as a step, its arrays those of one turn; None where elements need more."""
     if kernel.schedule.together or kernel.steps or kernel.draws:
         return None
-    places = {s.index for s in kernel.body if isinstance(s, ir.Write)}
-    if len(places) != 1 or not all(isinstance(s, (ir.Let, ir.Write)) for s in kernel.body):
+    inside = list(statements(kernel.body))
+    places = {s.index for s in inside if isinstance(s, ir.Write)}
+    if len(places) != 1 or not all(isinstance(s, (ir.Let, ir.Write, ir.If)) for s in inside):
         return None
     (place,) = places
     own = [sym(a.name, True) for a in kernel.axes]
@@ -159,7 +175,7 @@ def _step(
     axes = tuple(ir.Axis(n, a.hi + m, a.lo + m)
                  for n, a, m in zip(index, kernel.axes, moves, strict=True))  # fmt: skip
     body = tuple(rename_arrays(rename_axes(s, values), arrays) for s in kernel.body)
-    if not all(_is_plain(s, axes, changed) for s in body):
+    if not all(_is_plain(s, axes, changed) for s in statements(body)):
         return None
     return ir.Stage(axes, body, kernel.origin)
 
@@ -193,11 +209,28 @@ def _kept(steps: Sequence[ir.Stage]) -> list[str]:
             domains.setdefault(w.buffer, set()).add(step.axes)
     done: set[str] = set()
     for step in steps:
-        read = {e.buffer for s in step.body for e in nodes_of(s) if isinstance(e, ir.Load)}
-        kept += [n for n in sorted(read) if n in domains and n not in done]
-        done |= read | {w.buffer for w in writes(step)}
+        own = {w.buffer for w in writes(step)}
+        kept += [n for n in sorted(_read(step)) if n in domains and n not in done]
+        kept += sorted(own - done - _surely_stored(step.body))
+        done |= _read(step) | own
     kept += [n for n, found in domains.items() if len(found) > 1]
     return list(dict.fromkeys(kept))
+
+
+def _read(step: ir.Stage) -> set[str]:
+    loads = (e for s in statements(step.body) for e in nodes_of(s) if isinstance(e, ir.Load))
+    return {e.buffer for e in loads}
+
+
+def _surely_stored(body: Sequence[ir.Stmt]) -> set[str]:
+    """The arrays that statements store into whatever branch is taken."""
+    found: set[str] = set()
+    for s in body:
+        if isinstance(s, ir.Write):
+            found.add(s.buffer)
+        elif isinstance(s, ir.If):
+            found |= _surely_stored(s.body) & _surely_stored(s.orelse)
+    return found
 
 
 def _alone(
@@ -206,8 +239,7 @@ def _alone(
     """Whether no array is another one; one that is stored first may be the one that is kept, if
     all steps store the same elements: these are the same then."""
     one_domain = len({s.axes for s in steps}) == 1
-    read = {e.buffer for step in steps for s in step.body for e in nodes_of(s)
-            if isinstance(e, ir.Load)}  # fmt: skip
+    read = {n for step in steps for n in _read(step)}
     pairs = [*combinations(names, 2), *((n, r) for n in names for r in sorted(read - {*names}))]
     for a, b in pairs:
         if aliases.meet(a, b):

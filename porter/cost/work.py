@@ -20,6 +20,7 @@ from porter.ir.walk import loaded, walk
 from porter.schedule.base import Kernel
 from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch, Plan, items_of
 from porter.schedule.overlap import overlaps
+from porter.schedule.schedules.time_tile import BORDERS
 from porter.sizes.polynomial import Poly, sym, unchecked
 
 #: what a `while` of the host is taken to run, a name for what no size tells
@@ -62,8 +63,10 @@ class Work:
 
 def work_of(plan: Plan) -> Work:
     """The work of one call with host arrays."""
-    counter = _Counter(plan)
-    return counter.arguments() + counter.items(plan.items, Scope())
+    counter, scope = _Counter(plan), Scope()
+    for name, border in BORDERS.items():
+        scope = scope.known(name, Poly.of(border))
+    return counter.arguments() + counter.items(plan.items, scope)
 
 
 class _Counter:

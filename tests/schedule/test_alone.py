@@ -166,4 +166,4 @@ def test_other_loops_have_no_choice(name: str) -> None:
 def test_both_ways_are_those_of_numpy(shell: Shell, name: str) -> None:
     """Verification takes the launches of all blocks, too: it makes ALONE 0."""
     shell.write("f.py", SOURCE)
-    assert shell.convert("f.py", "-f", name, "-o", "-") == 0, shell.err
+    assert shell.convert("f.py", "-f", name, "-o", "-", verify=True) == 0, shell.err

@@ -1,10 +1,9 @@
 """Several turns of a loop over time in one launch: blocks have tiles of the arrays, and a border.
 
 Each step of a turn stores an element as a function of its neighbours, so what a tile holds for sure
-shrinks by their distance.  A border of HALO elements around the tile is used up by the steps of
-HALO // reach turns; the blocks around it compute the same elements once more.  What is read from
-memory and stored there for one turn is enough for all of them (overlapped tiling: Grosser et al.,
-Split Tiling for GPUs, 2013, has the variants).
+shrinks by their distance.  A border around the tile is used up by the steps of some turns; the
+blocks around it compute the same elements once more.  What is read from memory and stored there for
+one turn is enough for all of them (overlapped tiling: Krishnamoorthy et al., PLDI 2007).
 """
 
 from __future__ import annotations
@@ -18,13 +17,15 @@ from porter.ir.rebuild import map_blocks, map_exprs
 from porter.ir.walk import rewrite, statements
 from porter.schedule.base import Grid, Kernel, KernelWriters, Schedule
 from porter.schedule.writing import KernelWriter
-from porter.sizes.polynomial import Poly, sym
+from porter.sizes.polynomial import Integer, Poly, sym
 
 #: the border of a tile in elements, by the number of axes
-HALO = {1: "LONG_HALO", 2: "HALO"}
+HALO = {1: "LINE_HALO", 2: "TIME_HALO"}
+#: what modules have for these
+BORDERS = {"LINE_HALO": 64, "TIME_HALO": 4}
 #: the edges of a tile with its border, and its elements
-EDGES = {1: ("LONG_TILE",), 2: ("TALL", "BROAD")}
-AREA = {1: "LONG_TILE", 2: "AREA"}
+EDGES = {1: ("LINE_TILE",), 2: ("TIME_ROWS", "TIME_COLUMNS")}
+AREA = {1: "LINE_TILE", 2: "TIME_TILE"}
 
 
 class TimeTile(Schedule):
@@ -53,6 +54,14 @@ class TimeTile(Schedule):
     def barriers(self, kernel: Kernel) -> int:
         """One after each step, and one after the tile is loaded."""
         return len(kernel.parts) + 2
+
+    def in_shared_memory(self, kernel: Kernel) -> frozenset[str]:
+        """Those that steps store into."""
+        return frozenset(stored(kernel))
+
+    def turns(self, kernel: Kernel) -> Poly:
+        """As many as the border is enough for."""
+        return turns(kernel)
 
     def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:
         """The arrays in tiles, the steps of a turn, and what is stored."""
@@ -94,6 +103,13 @@ def reach(stage: ir.Stage, names: Sequence[str]) -> int:
     return max(distances, default=0)
 
 
+def turns(kernel: Kernel) -> Poly:
+    """How often a launch does the steps of a turn."""
+    names = stored(kernel)
+    halo = Poly.atom(Integer(HALO[len(kernel.axes)], True))
+    return halo // sum(reach(s, names) for s in stages(kernel))
+
+
 class _Turns:
     """Writes the kernel: rows and columns count from the corner of a tile with its border.
 
@@ -114,30 +130,32 @@ class _Turns:
         """Everything that the template asks for."""
         w, kernel = self.w, self.kernel
         halo, edges = HALO[len(kernel.axes)], EDGES[len(kernel.axes)]
+        w.names[halo] = halo
         index = [w.index(a.name) for a in kernel.axes]
         first = [w.fresh(f"first_{name}") for name in self.own]
         tiles = [self._tile(name) for name in self.names]
         steps = [self._step(stage) for stage in stages(kernel)]
-        distance = sum(reach(s, self.names) for s in stages(kernel))
         with w.slot() as results:
             w.block([map_exprs(s, self._in_tile) for s in kernel.body])
         return {
             "k": w, "tiles": tiles, "steps": steps, "results": results, "halo": halo,
-            "edges": edges, "area": AREA[len(edges)], "at": self.at, "own": self.own, "index": index, "first": first,
+            "edges": edges, "area": AREA[len(edges)], "at": self.at, "own": self.own,
+            "index": index, "first": first,
             "sizes": [w.poly(a.hi) for a in kernel.axes], "edge": w.fresh("edge"),
-            "turns": f"{halo} // {distance}" if distance > 1 else halo,
+            "turns": w.poly(turns(kernel)),
         }  # fmt: skip
 
     def _tile(self, name: str) -> dict[str, object]:
-        """An array: where its elements are, and which of them a step stores before one reads them."""
+        """An array: its elements, and which of them a step stores before one reads them."""
         w, buffer = self.w, self.buffers[name]
         made = [s for s in stages(self.kernel) if name in [x.buffer for x in writes(s)]]
         whole = [(Poly(), n) for n in buffer.shape]
         own = [(a.lo, a.hi) for a in made[0].axes]
         first = [] if name in kept(self.kernel) else self._tests(own)
-        if loaded := not first or own != whole:
-            w.array(name)
-        return {"name": name, "tile": self.tiles[name], "type": w.shared_type(buffer.dtype),
+        loaded = not first or own != whole
+        index = tuple(sym(a.name, True) for a in self.kernel.axes)
+        element = w.expr(ir.Load(name, index, buffer.dtype)) if loaded else ""
+        return {"element": element, "tile": self.tiles[name], "type": w.shared_type(buffer.dtype),
                 "inside": self._tests(whole), "stored": " and ".join(first),
                 "loaded": loaded}  # fmt: skip
 

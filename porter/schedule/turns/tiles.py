@@ -9,7 +9,7 @@ turns as bring all arrays back into their places: it leaves what only one turn n
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
 from porter import ir
@@ -22,7 +22,7 @@ from porter.ir.rebuild import rename_arrays, rename_axes
 from porter.ir.walk import statements
 from porter.schedule.base import Kernel
 from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch
-from porter.schedule.schedules.time_tile import HALO, TIME_TILE, reach, writes
+from porter.schedule.schedules.time_tile import HALO, TIME_TILE, reach, turns, writes
 from porter.schedule.turns.replays import Replay, replay
 from porter.sizes.polynomial import Integer, Poly, maximum, minimum, sym
 
@@ -86,8 +86,7 @@ def _tiled(
     others = tuple(b.name for b in spare)
     back = ir.Bind((*kept, *others), (*others, *kept), loop.origin)
     launches = context.fresh("launches")
-    halo = Poly.atom(Integer(HALO[len(axes)], True))
-    each = found.period * (halo // distance)
+    each = found.period * turns(kernel)
     pairs = maximum((loop.hi - loop.lo - found.settled - found.period) // (2 * each), 0)
     value = Poly.atom(Integer(launches, True))
     cond = ir.Op("gt", (ir.Value(value, WEAK_INT), ir.Const(0, WEAK_INT)), WEAK_BOOL)
@@ -117,9 +116,7 @@ def _spare(name: str, context: Context) -> ir.Buffer:
     return new
 
 
-def _steps(
-    loop: HostLoop, found: Replay, context: Context, aliases: Aliases
-) -> list[ir.Stage]:
+def _steps(loop: HostLoop, found: Replay, context: Context, aliases: Aliases) -> list[ir.Stage]:
     """The launches of the turns until all arrays are back, over the elements that they store."""
     kernels = [item.kernel for item in loop.body
                if isinstance(item, Launch) and not item.alternatives]  # fmt: skip
@@ -147,8 +144,8 @@ def _turns(found: Replay, aliases: Aliases) -> list[dict[str, str]]:
     """The turns once they repeat: the array that each name has, as a name that has it in the first
     of them; one that never means an argument, if there is one."""
     first, *others = found.turns[found.settled :]
-    names = {array: name for name, array in
-             sorted(first.items(), key=lambda x: (-len(aliases.arguments(x[0])), x[0]))}  # fmt: skip
+    last = sorted(first.items(), key=lambda x: (-len(aliases.arguments(x[0])), x[0]))
+    names = {array: name for name, array in last}
     return [{n: names[array] for n, array in turn.items()} for turn in (first, *others)]
 
 
@@ -168,9 +165,11 @@ def _step(
         return None
     (place,) = places
     own = [sym(a.name, True) for a in kernel.axes]
-    if len(place) != len(own) or any((p - x).constant is None for p, x in zip(place, own)):
+    if len(place) != len(own):
         return None
-    moves = [(p - x) for p, x in zip(place, own)]
+    moves = [p - x for p, x in zip(place, own, strict=True)]
+    if any(m.constant is None for m in moves):
+        return None
     values = {a.name: sym(n, True) - m for a, n, m in zip(kernel.axes, index, moves, strict=True)}
     axes = tuple(ir.Axis(n, a.hi + m, a.lo + m)
                  for n, a, m in zip(index, kernel.axes, moves, strict=True))  # fmt: skip

@@ -239,7 +239,7 @@ def _parameter(b: Builder, name: str, t: ParameterType, converted: DType | None)
             b.restarts.way.numbers.add(name)
             return host_integer(name)
         b.restarts.way.numbers.add(name)
-        return ir.Scalar(name, replace(t.dtype, weak=True))
+        return ir.Scalar(name, replace(t.dtype, weak=not t.numpys))
     dtype = converted or DType(
         t.dtype.name, var=name if t.dtype.kind in "iuf" and name not in b.dtypes.pinned else None
     )

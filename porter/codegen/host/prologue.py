@@ -323,7 +323,9 @@ class Prologue(Pipeline):
             self.emit(f'{p.name} = _integer({p.name}, "{shown}"{like})')
         elif p.dtype.kind in "fc":
             self._needs("_number")
-            beside = "".join(f", {q.name}" for q in self.arrays if q.dtype.kind in "fc")
+            decided = self.plan.numbers.decides.get(p.name, ())
+            met = (q.name for q in self.arrays if q.dtype.kind in "fc" or q.name in decided)
+            beside = "".join(f", {name}" for name in met)
             beside += FLOATS if beside else ""
             beside += real_of(p.name)
             self.emit(f'{p.name} = _number({p.name}, "{shown}"{beside})')

@@ -16,7 +16,7 @@ import libcst as cst
 
 from porter import ir
 from porter.convert.served.promotion import Question
-from porter.convert.served.strong import alone_of, made_of_numbers, sources_of, with_beside
+from porter.convert.served.strong import alone_of, decides, made_of_numbers, sources_of, with_beside
 from porter.diagnostics import Refusal
 from porter.dtypes.dtype import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
 from porter.inference.types import ParameterType, tuple_of
@@ -62,15 +62,12 @@ def with_numbers(
     bools gives bools.  The program for numbers tells.
     """
     served = _served(function, types, scope, planned, arrays)
-    if is_elementwise(planned) or planned.per_element or not _has_arrays(planned):
-        return served
-    return replace(
-        served, numbers=replace(served.numbers, counted=made_of_numbers(arrays, ir.Load, ir.Local))
-    )
-
-
-def _has_arrays(planned: Plan) -> bool:
-    return any(p.ndim is not None for p in planned.parameters)
+    met = decides(partial(_built, function, scope), types, planned)
+    numbers = replace(served.numbers, decides=met)
+    if is_elementwise(planned) or planned.per_element or not planned.arrays:
+        return replace(served, numbers=numbers)
+    counted = made_of_numbers(arrays, ir.Load, ir.Local)
+    return replace(served, numbers=replace(numbers, counted=counted))
 
 
 def _served(

@@ -234,7 +234,7 @@ def constant_of_default(value: Value | None) -> object:
 
 def _parameter(b: Builder, name: str, t: ParameterType, converted: DType | None) -> Value:
     if t.ndim is None:
-        if t.dtype.kind in "iu":
+        if t.dtype.kind in "iu" and not t.numpys:
             b.strides.integers.add(name)
             b.restarts.way.numbers.add(name)
             return host_integer(name)

@@ -314,7 +314,8 @@ class Prologue(Pipeline):
         if p.floated:
             self._needs("_wide")
             self.emit(f'_wide({p.name}, "{shown}")')
-        if p.beside_bools and p.dtype.weak:
+        decides = p.dtype.kind in "iu" and p.name in self.plan.numbers.decides
+        if (p.beside_bools or decides) and p.dtype.weak:
             self._needs("_of_int64")
             self.emit(f'_of_int64({p.name}, "{shown}")')
         if p.dtype.kind in "iu":

@@ -231,33 +231,6 @@ def _as_floats(
     return tuple(found)
 
 
-def decides(
-    made: Callable[[Types], ir.Program | None], types: Types, planned: Plan
-) -> dict[str, tuple[str, ...]]:
-    """The numbers, and the arrays of integers beside which a float32 of NumPy's makes one, if they
-    are narrow: of `k * s` Python's float makes a float64."""
-    arrays = [k for k, t in enumerate(types) if t.ndim is not None and t.dtype.kind in "biu"]
-    single = ParameterType(FLOAT32, None, numpys=True)
-    found: dict[str, tuple[str, ...]] = {}
-    for n in [n for n, t in enumerate(types) if arrays and t.is_number and t.dtype.kind == "f"]:
-        met = []
-        for k in arrays:
-            narrow = [replace(t, dtype=DType("int8")) if j == k and t.dtype.kind != "b" else t
-                      for j, t in enumerate(types)]  # fmt: skip
-            program, other = made(narrow), made([*narrow[:n], single, *narrow[n + 1 :]])
-            if program is None or other is None or _floats(program) != _floats(other):
-                met.append(planned.parameters[k].name)
-        if met:
-            found[planned.parameters[n].name] = tuple(met)
-    return found
-
-
-def _floats(program: ir.Program) -> list[tuple[str, str]]:
-    """What is computed of floats, and in which dtypes, but for what is Python's."""
-    each = (x for x in each_expression(program) if x.dtype.kind in "fc" and not x.dtype.weak)
-    return [(type(x).__name__, x.dtype.name) for x in each]
-
-
 def _is_complex_number(e: ir.Expr) -> bool:
     return e.dtype.kind == "c" and (e.dtype.weak or isinstance(e, ir.Const))
 

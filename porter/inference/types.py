@@ -30,7 +30,8 @@ class ParameterType:
     `traced`: a recorded run showed it; `items`: it is a tuple of Python scalars of these types;
     `source`: the call or the docstring that it is taken from; `literal`: the value, as Python
     writes it, that the kernels are made for; `generator`: NumPy's class of random
-    generators that it is an object of.
+    generators that it is an object of; `numpys`: the scalar is one of NumPy's, which has its
+    dtype (for questions about programs: kernels take Python's).
     """
 
     dtype: DType
@@ -42,6 +43,7 @@ class ParameterType:
     source: str = ""
     literal: str = ""
     generator: str = ""
+    numpys: bool = False
 
     @property
     def is_number(self) -> bool:

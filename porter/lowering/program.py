@@ -234,12 +234,12 @@ def constant_of_default(value: Value | None) -> object:
 
 def _parameter(b: Builder, name: str, t: ParameterType, converted: DType | None) -> Value:
     if t.ndim is None:
-        if t.dtype.kind in "iu":
+        if t.dtype.kind in "iu" and not t.numpys:
             b.strides.integers.add(name)
             b.restarts.way.numbers.add(name)
             return host_integer(name)
         b.restarts.way.numbers.add(name)
-        return ir.Scalar(name, replace(t.dtype, weak=True))
+        return ir.Scalar(name, replace(t.dtype, weak=not t.numpys))
     dtype = converted or DType(
         t.dtype.name, var=name if t.dtype.kind in "iuf" and name not in b.dtypes.pinned else None
     )

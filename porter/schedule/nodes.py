@@ -89,6 +89,10 @@ class ForNumbers:
     computed: tuple[tuple[str, ...], ...] | None = None
     # groups of integers of Python's that have other results than arrays beside single precision
     narrowing: tuple[tuple[str, ...], ...] = ()
+    # types and groups of numbers that do, because Python's complex takes them for its floats
+    as_floats: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    # numbers, and the arrays of integers beside which a float32 of NumPy's decides a dtype
+    decides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # groups of which Python computes something alone, and the largest integers of which float32
     # makes the same, but for its last digit
     exact: Mapping[tuple[str, ...], int] = field(default_factory=dict)

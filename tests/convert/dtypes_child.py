@@ -1,6 +1,6 @@
 """Calls of a converted function with arguments of all dtypes, beside its original.
 
-    python -m tests.convert.dtypes_child SIGNATURE SOURCE      (a function `f` of arrays)
+    python -m tests.convert.dtypes_child SIGNATURE SOURCE      (a function `f`)
 
 Prints as JSON how many calls are equal, how many are refused where NumPy takes them, and what
 differs.  Numba's simulator must be switched on.
@@ -20,6 +20,8 @@ from tests.support.answers import answer
 #: two of the values wrap around in `int8` and `int32` if they are multiplied
 DTYPES = ("f8", "f4", "i8", "i4", "i1", "u1", "?")
 NUMBERS = (2.5, 3, True, np.float64(1.5), np.int8(3), np.int64(3))
+#: for an argument that is a number
+ALONE = (*NUMBERS, np.float32(1.5), np.asarray(1.5, np.float32))
 Found = tuple[int, int, list[str]]
 
 
@@ -48,11 +50,13 @@ def main() -> None:
     made = loaded(converted(source, "f", signature))
     scope: dict[str, Any] = {}
     exec(source, scope)
-    arrays = signature.count("[:]")
-    values = [[*(_array(d, k) for d in DTYPES), *NUMBERS] for k in range(arrays)]
+    values = [
+        [*(_array(d, k) for d in DTYPES), *NUMBERS] if "[:]" in t else ALONE
+        for k, t in enumerate(signature.split(", "))
+    ]
     equal, refused, wrong = 0, 0, []
     for call in itertools.product(*values):
-        if not any(isinstance(a, np.ndarray) for a in call):
+        if not any(np.ndim(a) for a in call):
             continue
         with np.errstate(all="ignore"):
             found = compare(scope["f"], made, call)

@@ -314,7 +314,8 @@ class Prologue(Pipeline):
         if p.floated:
             self._needs("_wide")
             self.emit(f'_wide({p.name}, "{shown}")')
-        if p.beside_bools and p.dtype.weak:
+        decides = p.dtype.kind in "iu" and p.name in self.plan.numbers.decides
+        if (p.beside_bools or decides) and p.dtype.weak:
             self._needs("_of_int64")
             self.emit(f'_of_int64({p.name}, "{shown}")')
         if p.dtype.kind in "iu":
@@ -323,7 +324,9 @@ class Prologue(Pipeline):
             self.emit(f'{p.name} = _integer({p.name}, "{shown}"{like})')
         elif p.dtype.kind in "fc":
             self._needs("_number")
-            beside = "".join(f", {q.name}" for q in self.arrays if q.dtype.kind in "fc")
+            decided = self.plan.numbers.decides.get(p.name, ())
+            met = (q.name for q in self.arrays if q.dtype.kind in "fc" or q.name in decided)
+            beside = "".join(f", {name}" for name in met)
             beside += FLOATS if beside else ""
             beside += real_of(p.name)
             self.emit(f'{p.name} = _number({p.name}, "{shown}"{beside})')

@@ -69,8 +69,10 @@ class _Case:
     beside: str = ""
     integers: str = field(default="", compare=False)  # decides by the kinds of several arguments
 
-    def test(self, name: str, others: Sequence[_Case]) -> str:
-        """When a variant is the one, as far as this parameter tells; '' for always."""
+    def test(self, name: str, others: Sequence[_Case], single: Sequence[str]) -> str:
+        """When a variant is the one, as far as this parameter tells; '' for always.
+
+        The arrays that are `single` with it are of float32, or one is and others are numbers."""
         if all(o == self for o in others):
             return ""
         if self.what == "value":
@@ -93,7 +95,7 @@ class _Case:
         if self.what == "array" and self.kind == "f" and "c" in kinds:
             tests.append(f'{kind} != "c"')
         if self.what == "array" and self.kind == "s" and kinds & {"f", "c"}:
-            tests.append(f"_is_single({name})")
+            tests.append(f"_is_single({', '.join([name, *(n for n in single if n != name)])})")
         if any((o.rank, o.least) != (self.rank, self.least) for o in others if o.what != "value"):
             if self.rank is not None:
                 tests.append(f"_rank({name}) == {self.rank}")
@@ -133,7 +135,8 @@ def dispatcher(plan: Plan, variants: Sequence[Variant], target: Target = CUDA) -
     order = sorted(range(len(variants)), key=lambda j: _breadth(cases, differing, j))
     for j in order:
         v = variants[j]
-        tests = [cases[k][j].test(parameters[k].name, cases[k]) for k in differing]
+        single = [parameters[k].name for k in differing if cases[k][j].kind == "s"]
+        tests = [cases[k][j].test(parameters[k].name, cases[k], single) for k in differing]
         tests += _without_integers(parameters, cases, j, order[order.index(j) + 1 :])
         tests = [t for t in tests if t]
         needs.helpers |= {"_kind"} if any("_kind(" in t for t in tests) else set()

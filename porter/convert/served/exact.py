@@ -1,16 +1,20 @@
-"""A program for integers as one for float64, where that is the same to the last bit."""
+"""Integers as floats, where that is the same to the last bit: a program for those of arrays in
+float64, and how large Python's may be in float32."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import ceil, isfinite, prod
 
 from porter import ir
 from porter.dtypes.conversions import LARGEST
 from porter.dtypes.dtype import FLOAT64, INT64, DType, limits
+from porter.inference.types import ParameterType
+from porter.ir.effects import expressions
 from porter.ir.rebuild import map_parts
-from porter.ir.walk import rewrite, statements, walk
+from porter.ir.walk import children, rewrite, statements, walk
 from porter.sizes.polynomial import Poly
 
 #: so many numbers are added up at most: an array of more has no place on a device
@@ -22,6 +26,11 @@ _UNSIGNED = {*_COMPARE, "abs", "isnan", "isinf", "isfinite", "exp", "exp2", "cos
 _RISING = {"add", "mul", "pow", "pos", "abs", "sign", "maximum", "minimum"}
 #: what differs in the sign of a zero at most where its operands do
 _SIGNED = {"add", "sub", "mul", "neg", "pos", "sqrt"}
+#: the integers that float32 holds, all of them; larger ones than it has at all are not tried
+_SINGLE, _BITS = 2**24, 126
+#: what shows the digits that its operands lost
+_LOSING = {"add", "sub", "floordiv", "mod", "fmod", "lt", "le", "gt", "ge", "eq", "ne"}
+Types = Sequence[ParameterType]
 
 
 class Uneven(Exception):
@@ -283,3 +292,104 @@ def _all_expressions(stmt: ir.Stmt) -> list[ir.Expr]:
 
     map_parts(stmt, keep, size, lambda d: d)
     return found
+
+
+# -- Python's integers in float32 ----------------------------------------------------------------
+
+
+def exact_of(
+    made: Callable[[Types], ir.Program | None], types: Types, numbers: Sequence[int]
+) -> dict[tuple[str, ...], int]:
+    """Groups of arguments, and the largest integers of which float32 makes what Python makes.
+
+    What is only multiplied may be any: its last digit differs at most.  A difference of two large
+    numbers shows the digits that they lost.
+    """
+    program = made(types)
+    values = None if program is None else values_of(program)
+    if program is None or values is None:
+        return {}
+    order = [program.parameters[k].name for k in numbers]
+    operands: dict[tuple[str, ...], list[ir.Expr]] = {}
+    for x in each_expression(program):
+        if isinstance(x, ir.Op) and x.op in _LOSING and not _is_near_small(x, values):
+            names = arguments_of(x, values)
+            if names and names <= {*order}:
+                operands.setdefault(tuple(n for n in order if n in names), []).extend(x.args)
+    found = {}
+    for group, args in operands.items():
+        bits = [k for k in range(_BITS) if all(_size(a, 2**k, values) <= _SINGLE for a in args)]
+        if len(bits) < _BITS:
+            found[group] = 2 ** max(bits) if bits else 0
+    return found
+
+
+def _is_near_small(e: ir.Op, values: Mapping[str, ir.Expr]) -> bool:
+    """Whether a product meets a small constant: near that it is small, too, and lost no digit."""
+    constants = [a for a in e.args if isinstance(a, ir.Const) and abs(a.value) <= _SINGLE // 2]
+    others = [a for a in e.args if not isinstance(a, ir.Const)]
+    parts = [x for a in others for x in _parts(a, values) if isinstance(x, ir.Op)]
+    return (
+        e.op not in ("floordiv", "mod", "fmod")
+        and len(constants) == len(others) == 1
+        and all(x.op in ("mul", "neg", "pos", "abs") for x in parts)
+    )
+
+
+def _parts(e: ir.Expr, values: Mapping[str, ir.Expr]) -> Iterator[ir.Expr]:
+    """All that an expression is made of, by way of names."""
+    for x in walk(e):
+        yield x
+        if isinstance(x, (ir.Load, ir.Local)):
+            name = x.buffer if isinstance(x, ir.Load) else x.name
+            yield from _parts(values[name], values) if name in values else ()
+
+
+def _size(e: ir.Expr, most: int, values: Mapping[str, ir.Expr]) -> int:
+    """How large an expression is at most, if its numbers are at most so large."""
+    if e.dtype.kind == "b":
+        return 1
+    match e:
+        case ir.Load(buffer=name) | ir.Local(name=name):
+            return _size(values[name], most, values) if name in values else most
+        case ir.Const(value=value):
+            return ceil(abs(value)) if isfinite(abs(value)) else 0
+        case ir.Cast(arg=arg):
+            return _size(arg, most, values)
+        case ir.Select(_, then, other):
+            return max(_size(then, most, values), _size(other, most, values))
+        case ir.Op("pow", (base, ir.Const(value=int() | float() as power))) if 0 < power < _BITS:
+            return int(_size(base, most, values) ** ceil(power))
+        case ir.Op("pow" | "lshift"):
+            return _SINGLE + 1
+        case ir.Op(op=op, args=args):
+            sizes = [_size(a, most, values) for a in args]
+            known = {"add": sum(sizes), "sub": sum(sizes), "mul": prod(sizes)}
+            return known.get(op, max(sizes))
+    return most
+
+
+def values_of(program: ir.Program) -> dict[str, ir.Expr] | None:
+    """What each name stands for; None where a variable has several values."""
+    values: dict[str, ir.Expr] = {}
+    for s in statements(program.body):
+        if isinstance(s, (ir.Let, ir.Def)):
+            if s.name in values:
+                return None
+            values[s.name] = s.value if isinstance(s, ir.Let) else s.body
+    return values
+
+
+def each_expression(program: ir.Program) -> Iterator[ir.Expr]:
+    """The expressions of a program, and those that they are made of."""
+    return (x for s in statements(program.body) for e in expressions(s) for x in walk(e))
+
+
+def arguments_of(e: ir.Expr, values: Mapping[str, ir.Expr]) -> set[str]:
+    """The arrays that an element is computed of; not those that choose between others."""
+    match e:
+        case ir.Load(buffer=name) | ir.Local(name=name):
+            return arguments_of(values[name], values) if name in values else {name}
+        case ir.Select(_, then, other):
+            return arguments_of(then, values) | arguments_of(other, values)
+    return set().union(*(arguments_of(c, values) for c in children(e)))

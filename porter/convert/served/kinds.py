@@ -6,11 +6,12 @@ very same text, it serves them too, and its results are integers, as in NumPy.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
 from porter import ir
+from porter.convert.served.exact import each_expression
 from porter.convert.served.promotion import (
     MOST_MIXED,
     Question,
@@ -23,11 +24,12 @@ from porter.convert.served.promotion import (
     within,
 )
 from porter.dtypes.conversions import NARROW, Conversions, shared
-from porter.dtypes.dtype import DType
+from porter.dtypes.dtype import FLOAT32, WEAK_INT, DType
 from porter.inference.types import ParameterType
 from porter.ir.effects import expressions
 from porter.ir.rebuild import map_exprs, map_statement
 from porter.ir.walk import statements, walk
+from porter.schedule.nodes import Plan
 from porter.schedule.overlap import overlaps
 
 #: what is tried for the only arrays that are not converted, and for each of several
@@ -36,6 +38,13 @@ _SINGLE = ("float32", "complex64")
 #: with more of them there are too many mixtures
 MOST_LOOSE = 2
 Groups = Sequence[tuple[str, ...]]
+#: of each kind, the narrow dtypes that show what a number decides
+_NARROWER = {"f": FLOAT32, "i": DType("int8"), "u": DType("uint8")}
+#: numbers in place of floats
+_OTHERS = (ParameterType(WEAK_INT, None), ParameterType(FLOAT32, None, numpys=True))
+Types = Sequence[ParameterType]
+#: builds the program of a function for other types
+Made = Callable[[Types], ir.Program | None]
 
 
 def other_kinds(
@@ -315,3 +324,87 @@ def _narrow(questions: Sequence[Question | None], name: str, found: Conversions)
             break
         chosen = kinds
     return chosen
+
+
+# -- numbers that decide a dtype -------------------------------------------------------------------
+
+
+def decides(made: Made, types: Types, planned: Plan) -> dict[str, tuple[str, ...]]:
+    """The numbers, and the arrays of integers beside which a float32 of NumPy's makes one, if they
+    are narrow: of `k * s` Python's float makes a float64.  Integers are among them, without arrays,
+    if a result has their dtype."""
+    found = _deciding_integers(made, types, planned)
+    arrays = [k for k, t in enumerate(types) if t.ndim is not None and t.dtype.kind in "biu"]
+    single = ParameterType(FLOAT32, None, numpys=True)
+    for n in [n for n, t in enumerate(types) if arrays and t.is_number and t.dtype.kind == "f"]:
+        met = []
+        for k in arrays:
+            narrow = [replace(t, dtype=DType("int8")) if j == k and t.dtype.kind != "b" else t
+                      for j, t in enumerate(types)]  # fmt: skip
+            program, other = made(narrow), made([*narrow[:n], single, *narrow[n + 1 :]])
+            if program is None or other is None or _floats(program) != _floats(other):
+                met.append(planned.parameters[k].name)
+        if met:
+            found[planned.parameters[n].name] = tuple(met)
+    return found
+
+
+def _deciding_integers(made: Made, types: Types, planned: Plan) -> dict[str, tuple[str, ...]]:
+    """The integers of which an array is made that has the dtype of NumPy's."""
+    own = [k for k, t in enumerate(types) if t.is_number and t.dtype.kind in "iu"]
+    own = [k for k in own if not planned.parameters[k].fixed]
+    if not (own and planned.arrays):
+        return {}
+    number, known = ParameterType(DType("int8"), None, numpys=True), _array_dtypes(made, types)
+    others = (k for k in own if _unlike(known, made, types, {k: number}))
+    return {planned.parameters[k].name: () for k in others}
+
+
+def deciding(made: Made, types: Types, numbers: Sequence[int]) -> tuple[int, ...]:
+    """Those of some floats of which an array is made that has another dtype with an integer, or
+    with a float32 of NumPy's; all of them where none does alone.
+
+    Beside narrow integers a float32 decides: `decides` tells that.
+    """
+    known = _array_dtypes(made, types)
+    if any(t.ndim is not None and t.dtype.kind in "biu" for t in types):
+        known[1] = []
+
+    def differ(chosen: Sequence[int]) -> bool:
+        return any(_unlike(known, made, types, dict.fromkeys(chosen, q)) for q in _OTHERS)
+
+    if not numbers or not differ(numbers):
+        return ()
+    alone = [k for k in numbers if len(numbers) > 1 and differ([k])]
+    return tuple(alone or numbers)
+
+
+def _unlike(
+    known: Sequence[Sequence[str]], made: Made, types: Types, others: Mapping[int, ParameterType]
+) -> bool:
+    """Whether other numbers make arrays that are returned of other dtypes."""
+    found = _array_dtypes(made, [others.get(k, t) for k, t in enumerate(types)])
+    return any(a and b and a != b for a, b in zip(known, found, strict=True))
+
+
+def _array_dtypes(made: Made, types: Types) -> list[list[str]]:
+    """The dtypes of the arrays that are returned, of those that are given as they are, and narrow;
+    none where there is no program."""
+    narrow = [replace(t, dtype=_NARROWER.get(t.dtype.kind, t.dtype)) if t.ndim is not None else t
+              for t in types]  # fmt: skip
+    programs = map(made, (types, narrow))
+    return [[] if p is None else _returned_dtypes(p) for p in programs]
+
+
+def _returned_dtypes(program: ir.Program) -> list[str]:
+    """The dtypes of the arrays that are returned."""
+    stored = {s.name: s.dtype for s in statements(program.body) if isinstance(s, ir.Def)}
+    returns = (s for s in statements(program.body) if isinstance(s, ir.Return))
+    values = [v for r in returns for v in r.values if isinstance(v, str)]
+    return [(stored.get(v) or program.buffers[v].dtype).name for v in values]
+
+
+def _floats(program: ir.Program) -> list[tuple[str, str]]:
+    """What is computed of floats, and in which dtypes, but for what is Python's."""
+    each = (x for x in each_expression(program) if x.dtype.kind in "fc" and not x.dtype.weak)
+    return [(type(x).__name__, x.dtype.name) for x in each]

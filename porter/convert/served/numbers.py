@@ -15,6 +15,7 @@ from functools import partial
 import libcst as cst
 
 from porter import ir
+from porter.convert.served.kinds import decides, deciding
 from porter.convert.served.promotion import Question
 from porter.convert.served.strong import alone_of, made_of_numbers, sources_of, with_beside
 from porter.diagnostics import Refusal
@@ -62,15 +63,11 @@ def with_numbers(
     bools gives bools.  The program for numbers tells.
     """
     served = _served(function, types, scope, planned, arrays)
-    if is_elementwise(planned) or planned.per_element or not _has_arrays(planned):
-        return served
-    return replace(
-        served, numbers=replace(served.numbers, counted=made_of_numbers(arrays, ir.Load, ir.Local))
-    )
-
-
-def _has_arrays(planned: Plan) -> bool:
-    return any(p.ndim is not None for p in planned.parameters)
+    known = decides(partial(_built, function, scope), types, planned)
+    numbers = replace(served.numbers, decides=known)
+    if planned.arrays and not (is_elementwise(planned) or planned.per_element):
+        numbers = replace(numbers, counted=made_of_numbers(arrays, ir.Load, ir.Local))
+    return replace(served, numbers=numbers)
 
 
 def _served(
@@ -374,19 +371,21 @@ def reals(question: Question) -> tuple[str, ...]:
     Beside arrays of floats an integer is as good as a float; beside integers it decides, and
     beside bools (`(x > k) * payout`).  Complex ones must be that where a float gives floats.
     """
-    types, found = list(question.types), _complex_numbers(question)
-    if not any(t.ndim is not None and t.dtype.kind in "biu" for t in types):
-        if not _has_integers(question.program):
-            return tuple(found)
-    for k, (t, p) in enumerate(zip(types, question.program.parameters, strict=True)):
-        if t.ndim is not None or t.omitted or t.literal or p.fixed:
-            continue
-        floats = [q.name for q in p.items or (p,) if q.dtype.kind == "f"]
-        if floats:
-            program = question.made([*types[:k], _of_integers(t), *types[k + 1 :]])
-            if program is None or not serves_integers(question.program, program):
-                found += floats
-    return tuple(found)
+    types, parameters = list(question.types), question.program.parameters
+    floats = {k: [q.name for q in p.items or (p,) if q.dtype.kind == "f"]
+              for k, (t, p) in enumerate(zip(types, parameters, strict=True))
+              if not (t.ndim is not None or t.omitted or t.literal or p.fixed)}  # fmt: skip
+    chosen = [k for k, names in floats.items() if names]
+    arrays, found = any(t.ndim is not None and t.dtype.kind in "biu" for t in types), list[int]()
+    if arrays or _has_integers(question.program):
+        others = ((k, _made_with(question, {k: _of_integers(types[k])})) for k in chosen)
+        found = [k for k, q in others if q is None or not serves_integers(question.program, q)]
+    found += deciding(question.made, types, [k for k in chosen if k not in found])
+    return (*_complex_numbers(question), *(n for k in found for n in floats[k]))
+
+
+def _made_with(question: Question, others: Mapping[int, ParameterType]) -> ir.Program | None:
+    return question.made([others.get(k, t) for k, t in enumerate(question.types)])
 
 
 def _complex_numbers(question: Question) -> list[str]:
@@ -394,7 +393,7 @@ def _complex_numbers(question: Question) -> list[str]:
     types, found = list(question.types), list[str]()
     for k, t in enumerate(types):
         if t.is_number and t.dtype.kind == "c":
-            program = question.made([*types[:k], replace(t, dtype=WEAK_FLOAT), *types[k + 1 :]])
+            program = _made_with(question, {k: replace(t, dtype=WEAK_FLOAT)})
             if program is None or _result_dtypes(program) != _result_dtypes(question.program):
                 found.append(question.names[k])
     return found

@@ -50,7 +50,7 @@ ITEMS = 3
 _RAISING = {"truediv", "floordiv", "mod", "pow", "lshift", "rshift"}
 #: attributes of arrays and of NumPy's numbers that Python's have not
 _OF_ARRAYS = {
-    "T", "all", "any", "argmax", "argmin", "astype", "byteswap", "clip", "copy", "cumprod",
+    "T", "all", "any", "argmax", "argmin", "astype", "byteswap", "clip", "conj", "copy", "cumprod",
     "cumsum", "dot", "dtype", "fill", "flat", "flatten", "item", "itemsize", "max", "mean", "min",
     "nbytes", "ndim", "prod", "ravel", "repeat", "reshape", "round", "shape", "size", "squeeze",
     "std", "strides", "sum", "swapaxes", "take", "tolist", "trace", "transpose", "var", "view",

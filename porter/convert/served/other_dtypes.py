@@ -150,6 +150,10 @@ class Form(Protocol):
     def siblings(self) -> tuple[Sibling, ...]:
         """Other dtypes that its text serves."""
 
+    @property
+    def reals(self) -> tuple[str, ...]:
+        """The numbers that must be floats: with an integer NumPy has other dtypes."""
+
 
 F = TypeVar("F", bound=Form)
 
@@ -178,7 +182,10 @@ def forms_of_dtypes(
                 other = attempt(types)
                 if other is not None and other.plan.any_width:
                     found.append(converted(other))
-    for more, further in ((MOST_BOOLS, _bools(found)), (MOST_NUMBERS, _numbers(first))):
+    whole = _integral(first, forms[0][1].reals)
+    for more, further in (
+        (MOST_BOOLS, _bools(found)), (MOST_NUMBERS, _numbers(first)), (len(whole), whole),
+    ):  # fmt: skip
         most += more
         for types in further:
             if len(found) <= most and [str(t) for t in types] not in tried:
@@ -251,6 +258,14 @@ def _bools(forms: Sequence[tuple[Made, Form]]) -> Iterator[Types]:
             loose = t.ndim is not None and t.dtype.kind in "fc" and whole
             if loose and not any(_takes_bools(made, form, p.name, k) for made, form in forms):
                 yield _with(first.types, {k: replace(t, dtype=DType("bool"))})
+
+
+def _integral(first: Made, names: Sequence[str]) -> list[Types]:
+    """The types with integers in place of numbers that must be floats."""
+    each = zip(first.types, first.plan.parameters, strict=True)
+    chosen = [replace(t, dtype=WEAK_INT) if p.name in names and t.is_number and t.dtype.kind == "f"
+              else t for t, p in each]  # fmt: skip
+    return [] if tuple(chosen) == first.types else [tuple(chosen)]
 
 
 def _numbers(first: Made) -> Iterator[Types]:

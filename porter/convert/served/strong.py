@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import combinations
-from math import ceil, isfinite, prod
 from typing import Any
 
 from porter import ir
+from porter.convert.served.exact import arguments_of, each_expression, exact_of, values_of
 from porter.dtypes.conversions import Conversions
-from porter.dtypes.dtype import FLOAT32, WEAK_FLOAT, WEAK_INT, DType
+from porter.dtypes.dtype import FLOAT32, FLOAT64, WEAK_BOOL, WEAK_FLOAT, WEAK_INT, DType
 from porter.inference.types import WEAK, ParameterType
 from porter.ir.effects import expressions
 from porter.ir.ops import OPS
@@ -25,14 +25,13 @@ _OF_MATH = ("float", "real_float", "whole", "test")
 _NARROW = ("int8", "int32")
 #: how many numbers there are at most; each set of them has a program of its own
 _MOST = 4
-#: the integers that float32 holds, all of them; larger ones than it has at all are not tried
-_SINGLE, _BITS = 2**24, 126
-#: what shows the digits that its operands lost
-_LOSING = {"add", "sub", "floordiv", "mod", "fmod", "lt", "le", "gt", "ge", "eq", "ne"}
 #: the kinds of Python's numbers that may stand for an array, its own first, and their types
 _BELOW = {"b": "b", "i": "ib", "u": "ib", "f": "fib", "c": "cfib"}
 _PYTHONS = {"b": "bool", "i": "int", "f": "float", "c": "complex"}
 _SINGLES = {"f": FLOAT32, "c": DType("complex64")}
+#: numbers that are no float of Python's, which its complex takes for one
+_AS_FLOATS = {"np.float64": ParameterType(FLOAT64, None, numpys=True),
+              "bool": ParameterType(WEAK_BOOL, None)}  # fmt: skip
 Types = Sequence[ParameterType]
 
 
@@ -57,8 +56,9 @@ def with_beside(
     beside = {g: arrays for g, arrays in not_weak.items() if arrays and g not in always}
     return replace(
         numbers, strong=tuple(dict.fromkeys([*always, *not_weak])), beside=beside,
-        computed=_computed(made, types, loose), exact=_exact(made, types, loose),
+        computed=_computed(made, types, loose), exact=exact_of(made, types, loose),
         narrowing=_narrowing(made, types, planned, loose),
+        as_floats=_as_floats(made, types, planned, loose),
     )  # fmt: skip
 
 
@@ -168,17 +168,19 @@ def _narrowing(
 
 
 def refusals(planned: Plan, allowed: Mapping[str, Sequence[str]], conversions: Conversions) -> str:
-    """The lines that refuse Python's integers beside arrays that may be of single precision: as
-    they are `allowed`, or converted."""
+    """The lines that refuse numbers beside arrays that may be of single precision: as they are
+    `allowed`, or converted."""
     lines = ""
     single = {n for n, dtypes in allowed.items() if {"float32", "complex64"} & {*dtypes}}
     single = single.union(conversions.doubled, *conversions.mixed)
     arrays = [p.name for p in planned.parameters if p.name in single]
-    for group in planned.numbers.narrowing if arrays else ():
-        test = " and ".join(f"type({n}) is int" for n in group)
-        kind = f"{group[0]} is Python's int, which"
+    alike = [(g, "int", "Python's int", "np.asarray") for g in planned.numbers.narrowing]
+    alike += [(g, name, f"a {name}", "float") for name, g in planned.numbers.as_floats]
+    for group, number, said, other in alike if arrays else ():
+        test = " and ".join(f"type({n}) is {number}" for n in group)
+        kind = f"{group[0]} is {said}, which"
         lines += f"    if {test} and _has_single({', '.join(arrays)}):\n"
-        cure = f"pass np.asarray({group[0]}), or {{_command()}}"
+        cure = f"pass {other}({group[0]}), or {{_command()}}"
         lines += f'        raise TypeError(f"{kind} computes otherwise than an array: {cure}")\n'
     return lines
 
@@ -195,6 +197,49 @@ def reached(plans: Sequence[Plan]) -> list[Plan]:
         kept = tuple(g for g in groups if complexes or not floats & {*g})
         found.append(replace(plan, numbers=replace(plan.numbers, narrowing=kept)))
     return found
+
+
+def _as_floats(
+    made: Callable[[Types], ir.Program | None], types: Types, planned: Plan, numbers: Sequence[int]
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The types of numbers, and the smallest groups of arrays in whose place they compute otherwise
+    beside arrays of float32.
+
+    Python's complex takes a float64 of NumPy's as a float of its own: `1j * x` does not promote
+    arrays then, and that of an array does.
+    """
+    whole = made(types)
+    if whole is None or not any(map(_is_complex_number, each_expression(whole))):
+        return ()
+    floats = [k for k, t in enumerate(types) if t.ndim is not None and t.dtype.kind == "f"]
+    loose = [k for k in numbers if k in floats]
+    found: list[tuple[str, tuple[str, ...]]] = []
+    for name, number in _AS_FLOATS.items():
+        if len(loose) > _MOST:
+            found += [(name, (planned.parameters[k].name,)) for k in loose]
+            continue
+        for chosen in (c for n in range(1, len(loose) + 1) for c in combinations(loose, n)):
+            group = tuple(planned.parameters[k].name for k in chosen)
+            if len(chosen) == len(floats) or any({*g} <= {*group} for n, g in found if n == name):
+                continue
+            own = [replace(t, dtype=FLOAT64 if k in chosen else FLOAT32) if k in floats else t
+                   for k, t in enumerate(types)]  # fmt: skip
+            program = made(own)
+            other = made([number if k in chosen else t for k, t in enumerate(own)])
+            if program is None or other is None or _complexes(program) != _complexes(other):
+                found.append((name, group))
+    return tuple(found)
+
+
+def _is_complex_number(e: ir.Expr) -> bool:
+    return e.dtype.kind == "c" and (e.dtype.weak or isinstance(e, ir.Const))
+
+
+def _complexes(program: ir.Program) -> list[tuple[str, str]]:
+    """What is computed of complex numbers, and in which dtypes."""
+    each = (x for x in each_expression(program) if x.dtype.kind == "c")
+    return [(getattr(x, "op", ""), x.dtype.name) for x in each
+            if isinstance(x, (ir.Op, ir.Select, ir.Reduce))]  # fmt: skip
 
 
 def _with_number(types: Types, k: int, kind: str) -> list[ParameterType]:
@@ -347,7 +392,8 @@ def _computed(
             break
     else:
         return None
-    if not any(isinstance(x, (ir.Op, ir.Select)) and x.dtype.kind in "iu" for x in _each(program)):
+    made_of = (x for x in each_expression(program) if isinstance(x, (ir.Op, ir.Select)))
+    if not any(x.dtype.kind in "iu" for x in made_of):
         if not any(isinstance(s, ir.Write) for s in statements(program.body)):
             return None
     names = {k: program.parameters[k].name for k in numbers}
@@ -376,98 +422,11 @@ def _unlike(
     return tuple(found)
 
 
-def _exact(
-    made: Callable[[Types], ir.Program | None], types: Types, numbers: Sequence[int]
-) -> dict[tuple[str, ...], int]:
-    """Groups of arguments, and the largest integers of which float32 makes what Python makes.
-
-    What is only multiplied may be any: its last digit differs at most.  A difference of two large
-    numbers shows the digits that they lost.
-    """
-    program = made(types)
-    values = None if program is None else _values(program)
-    if program is None or values is None:
-        return {}
-    order = [program.parameters[k].name for k in numbers]
-    operands: dict[tuple[str, ...], list[ir.Expr]] = {}
-    for x in _each(program):
-        if isinstance(x, ir.Op) and x.op in _LOSING and not _is_near_small(x, values):
-            names = _arguments(x, values)
-            if names and names <= {*order}:
-                operands.setdefault(tuple(n for n in order if n in names), []).extend(x.args)
-    found = {}
-    for group, args in operands.items():
-        bits = [k for k in range(_BITS) if all(_size(a, 2**k, values) <= _SINGLE for a in args)]
-        if len(bits) < _BITS:
-            found[group] = 2 ** max(bits) if bits else 0
-    return found
-
-
-def _is_near_small(e: ir.Op, values: Mapping[str, ir.Expr]) -> bool:
-    """Whether a product meets a small constant: near that it is small, too, and lost no digit."""
-    constants = [a for a in e.args if isinstance(a, ir.Const) and abs(a.value) <= _SINGLE // 2]
-    others = [a for a in e.args if not isinstance(a, ir.Const)]
-    parts = [x for a in others for x in _parts(a, values) if isinstance(x, ir.Op)]
-    return (
-        e.op not in ("floordiv", "mod", "fmod")
-        and len(constants) == len(others) == 1
-        and all(x.op in ("mul", "neg", "pos", "abs") for x in parts)
-    )
-
-
-def _parts(e: ir.Expr, values: Mapping[str, ir.Expr]) -> Iterator[ir.Expr]:
-    """All that an expression is made of, by way of names."""
-    for x in walk(e):
-        yield x
-        if isinstance(x, (ir.Load, ir.Local)):
-            name = x.buffer if isinstance(x, ir.Load) else x.name
-            yield from _parts(values[name], values) if name in values else ()
-
-
-def _size(e: ir.Expr, most: int, values: Mapping[str, ir.Expr]) -> int:
-    """How large an expression is at most, if its numbers are at most so large."""
-    if e.dtype.kind == "b":
-        return 1
-    match e:
-        case ir.Load(buffer=name) | ir.Local(name=name):
-            return _size(values[name], most, values) if name in values else most
-        case ir.Const(value=value):
-            return ceil(abs(value)) if isfinite(abs(value)) else 0
-        case ir.Cast(arg=arg):
-            return _size(arg, most, values)
-        case ir.Select(_, then, other):
-            return max(_size(then, most, values), _size(other, most, values))
-        case ir.Op("pow", (base, ir.Const(value=int() | float() as power))) if 0 < power < _BITS:
-            return int(_size(base, most, values) ** ceil(power))
-        case ir.Op("pow" | "lshift"):
-            return _SINGLE + 1
-        case ir.Op(op=op, args=args):
-            sizes = [_size(a, most, values) for a in args]
-            known = {"add": sum(sizes), "sub": sum(sizes), "mul": prod(sizes)}
-            return known.get(op, max(sizes))
-    return most
-
-
-def _values(program: ir.Program) -> dict[str, ir.Expr] | None:
-    """What each name stands for; None where a variable has several values."""
-    values: dict[str, ir.Expr] = {}
-    for s in statements(program.body):
-        if isinstance(s, (ir.Let, ir.Def)):
-            if s.name in values:
-                return None
-            values[s.name] = s.value if isinstance(s, ir.Let) else s.body
-    return values
-
-
-def _each(program: ir.Program) -> Iterator[ir.Expr]:
-    return (x for s in statements(program.body) for e in expressions(s) for x in walk(e))
-
-
 def _operations(program: ir.Program, kinds: str = "biufc") -> list[tuple[str, str]]:
     """What is computed, and in which dtypes of these kinds."""
     found = [
         (x.op if isinstance(x, (ir.Op, ir.Reduce)) else "select", x.dtype.name)
-        for x in _each(program) if isinstance(x, (ir.Op, ir.Select, ir.Reduce))
+        for x in each_expression(program) if isinstance(x, (ir.Op, ir.Select, ir.Reduce))
     ]  # fmt: skip
     found += [("", s.dtype.name) for s in statements(program.body) if isinstance(s, ir.Def)]
     return [(op, dtype) for op, dtype in found if DType(dtype).kind in kinds]
@@ -476,25 +435,15 @@ def _operations(program: ir.Program, kinds: str = "biufc") -> list[tuple[str, st
 def _of_numbers_alone(program: ir.Program, numbers: set[str]) -> list[tuple[str, ...]] | None:
     """The sets of arguments of which alone something is computed, or chosen, or copied; None where
     a variable has several values."""
-    values = _values(program)
+    values = values_of(program)
     if values is None:
         return None
     order = [p.name for p in program.parameters]
     copied = [s.body for s in statements(program.body) if isinstance(s, ir.Def)]
-    computed = [x for x in _each(program) if isinstance(x, (ir.Op, ir.Select, ir.Reduce))]
+    computed = [x for x in each_expression(program) if isinstance(x, (ir.Op, ir.Select, ir.Reduce))]
     found: dict[tuple[str, ...], None] = {}
     for e in (*copied, *computed):
-        names = _arguments(e, values)
+        names = arguments_of(e, values)
         if names and names <= numbers:
             found[tuple(n for n in order if n in names)] = None
     return [g for g in found if not any({*o} < {*g} for o in found)]
-
-
-def _arguments(e: ir.Expr, values: Mapping[str, ir.Expr]) -> set[str]:
-    """The arrays that an element is computed of; not those that choose between others."""
-    match e:
-        case ir.Load(buffer=name) | ir.Local(name=name):
-            return _arguments(values[name], values) if name in values else {name}
-        case ir.Select(_, then, other):
-            return _arguments(then, values) | _arguments(other, values)
-    return set().union(*(_arguments(c, values) for c in children(e)))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from porter import ir
-from porter.dtypes.dtype import INT64, DType, strengthen
+from porter.dtypes.dtype import INT64, WEAK_COMPLEX, WEAK_FLOAT, DType, strengthen
 from porter.ir.ops import sign
 from porter.ir.scalars import DTypeError, cast, choose, constant_of, integer, operate
 from porter.lowering.arrays.compaction import same_selection, whole
@@ -211,6 +211,18 @@ def elementwise(b: Builder, op: str, *operands: Operand) -> Operand:
     if op == "pow" and not isinstance(result, Array):
         test_power(b, result)
     return result
+
+
+def operator(b: Builder, op: str, left: Operand, right: Operand) -> Operand:
+    """One of Python's operators: elementwise, but a float64 of NumPy's is a float of Python's, too.
+
+    So `1j * x.sum()` is Python's `complex`, which does not promote arrays; `x.sum() * 1j`, and the
+    same of any other dtype, is NumPy's.
+    """
+    if not (isinstance(left, Array) or isinstance(right, Array)):
+        if left.dtype == WEAK_COMPLEX and right.dtype.name == "float64":
+            right = cast(right, WEAK_FLOAT)
+    return elementwise(b, op, left, right)
 
 
 def where(b: Builder, cond: Operand, then: Operand, other: Operand) -> Operand:

@@ -321,7 +321,7 @@ class ExpressionEvaluator(Evaluator):
         if op == "pow" and isinstance(x, Array) and x.dtype == BOOL and constant_of(y) == 2:
             # NumPy squares for this exponent: int8, where any other one gives int64
             x = calculus.astype(x, DType("int8"))
-        return calculus.elementwise(self.b, op, x, y)
+        return calculus.operator(self.b, op, x, y)
 
     def _tuples(self, node: cst.BinaryOperation, left: Value, right: Value) -> Value:
         """`shape + (n,)` and `(0,) * k`: tuples (and lists) as Python joins and repeats them."""
@@ -339,7 +339,7 @@ class ExpressionEvaluator(Evaluator):
                     "make an array: `np.full(n, value)`, or `np.tile`",
                 )  # fmt: skip
         x, y = self.as_numeric(left, node.left), self.as_numeric(right, node.right)
-        return calculus.elementwise(self.b, BINARY[type(node.operator).__name__], x, y)
+        return calculus.operator(self.b, BINARY[type(node.operator).__name__], x, y)
 
     def _boolean(self, left: cst.BaseExpression, op: str, right: cst.BaseExpression) -> Value:
         value = self(left)

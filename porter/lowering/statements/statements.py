@@ -15,7 +15,7 @@ from porter.ir.ops import BINARY
 from porter.ir.scalars import constant_of, integer, number, on_host, poly_of
 from porter.ir.walk import walk
 from porter.lowering.arrays import subscripts
-from porter.lowering.arrays.calculus import ONE, as_array, astype, either, elementwise, reindex
+from porter.lowering.arrays.calculus import ONE, as_array, astype, either, operator, reindex
 from porter.lowering.arrays.compaction import held_mask, whole
 from porter.lowering.arrays.stores import same_kind, shows, store
 from porter.lowering.constants import check_patched
@@ -439,9 +439,9 @@ class FunctionBody(Body):
         value = self.ev.numeric(node.value)
         current = self.ev.as_numeric(target, node.target)
         if isinstance(current, Array) and not current.ndim and current.view:
-            result = elementwise(self.b, op, current.at(()), value)
+            result = operator(self.b, op, current.at(()), value)
         else:
-            result = elementwise(self.b, op, current, value)
+            result = operator(self.b, op, current, value)
         if not isinstance(target, Array):
             if isinstance(node.target, cst.Name) and len(self.b.scope.active) == 1:
                 self.b.out.updated.add(node.target.value)

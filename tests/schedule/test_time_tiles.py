@@ -145,8 +145,8 @@ def test_results_are_those_of_numpy(shell: Shell, name: str) -> None:
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
-        ("column < LINE_TILE - edge", "column < LINE_TILE - edge + 1"),
-        ("edge += 1", "edge += 0"),
+        ("A_tile[np.uint64(column + 1)]", "A_tile[np.uint64(column)]"),
+        ("column < LINE_TILE - edge", "column < LINE_TILE - edge - 1"),
         ("column = cuda.threadIdx.x + LINE_HALO", "column = cuda.threadIdx.x + LINE_HALO + 1"),
         ("- LINE_HALO\n", "- LINE_HALO + 1\n"),
         ("(steps - 1) // (2 *", "(steps - 1) // (1 *"),

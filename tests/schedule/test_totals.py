@@ -69,7 +69,7 @@ def texts(name: str) -> list[str]:
 )
 def test_totals_are_those_of_numpy(shell: Shell, name: str) -> None:
     shell.write("f.py", SOURCE)
-    assert shell.convert("f.py", "-f", name, "-o", "-") == 0, shell.err
+    assert shell.convert("f.py", "-f", name, "-o", "-", verify=True) == 0, shell.err
 
 
 def test_folds_over_one_domain_are_in_one_loop_without_divisions() -> None:

@@ -151,16 +151,15 @@ def test_other_loops_have_no_choice(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        *CHOSEN,
-        "prefixes",
-        "steps",
-        "turns",
-        "kept",
-        "read_back",
-        "cubes",
-        "columns_apart",
-        "folded_fronts",
-        "sparse",
+        *("fronts", "columns", "steps"),
+        *(
+            pytest.param(name, marks=pytest.mark.long)
+            for name in (
+                *(name for name in CHOSEN if name not in ("fronts", "columns")),
+                *("prefixes", "turns", "kept", "read_back", "cubes", "columns_apart"),
+                *("folded_fronts", "sparse"),
+            )
+        ),
     ],
 )
 def test_both_ways_are_those_of_numpy(shell: Shell, name: str) -> None:

@@ -114,12 +114,25 @@ class Series:
             self.step *= 2
 
     def chosen(self) -> Iterator[tuple[Launch, float]]:
-        """Launches that stand for all, each with how many of its like there are."""
+        """Launches that stand for all, each with how many of its like there are.
+
+        Between two of them counts are on a line, as those of a shrinking triangle are.
+        """
         if self.alike:
             yield self.kept[0], float(self.count)
             return
-        for launch, threads in zip(self.kept, self.threads, strict=True):
-            yield launch, threads / launch.threads
+        assert self.last is not None, "launches that differ are several"
+        ends = [*self.kept[1:], self.last]
+        weights = {launch.place: 0.0 for launch in (*self.kept, self.last)}
+        for k, (launch, end) in enumerate(zip(self.kept, ends, strict=True)):
+            number = min(self.step, self.count - k * self.step)
+            # the last one belongs to what it ends, the others begin the next
+            share = 0.5 if k == len(self.kept) - 1 else 0.5 - 0.5 / number
+            weights[launch.place] += (1 - share) * self.threads[k] / launch.threads
+            weights[end.place] += share * self.threads[k] / end.threads
+        every = {launch.place: launch for launch in (*self.kept, self.last)}
+        for place, weight in weights.items():
+            yield every[place], weight
 
 
 @dataclass

@@ -18,6 +18,7 @@ import numpy as np
 from porter.ptx.arithmetic.kinds import Array
 from porter.ptx.errors import DeadlockError, MachineError
 from porter.ptx.machine.counts import WARP, distinct
+from porter.ptx.machine.task import Task
 from porter.ptx.machine.turns import Turns
 from porter.ptx.machine.wave import Wave
 from porter.ptx.program.operations import Constant, Operation, Register
@@ -31,7 +32,7 @@ class Scheduler:
     """Runs the threads of a wave to their ends; returns the instructions that it took."""
 
     def __init__(self, wave: Wave) -> None:
-        self.wave, self.task, self.taken = wave, wave.task, 0
+        self.wave, self.taken = wave, 0
         self.code = wave.task.code
         self.pieces = self.code.program.pieces
         self.registers = self.code.registers()
@@ -42,6 +43,11 @@ class Scheduler:
         self.waiting: dict[int, list[Array]] = {}
         work, counts = self.task.work, self.task.counts
         self.turns = None if work.steps is None or counts is None else Turns(self, counts)
+
+    @property
+    def task(self) -> Task:
+        """The launch."""
+        return self.wave.task
 
     def run(self) -> int:
         """Let all threads run until they have ended; the instructions of all threads."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from porter.bench.gpus import (
     ALLOCATION,
     ARRAY,
+    COLUMN,
     DIVISION,
     IN_FLIGHT,
     ISSUE,
@@ -61,12 +62,13 @@ def modelled(counts: FunctionCounts, gpu: Gpu, arch: str) -> Modelled:
         bounds[time.bound_by] = bounds.get(time.bound_by, 0.0) + time.ms
     own, host = sum(bounds.values()), host_time(counts)
     bound = max(bounds, key=lambda name: bounds[name], default="launches")
+    bound = bound if own >= host else "launches"
     return Modelled(
         gpu,
         arch,
-        max(own, host),
+        max(own, host) + counts.host_ms,
         least_time(counts.least_bytes, gpu),
-        bound if own >= host else "launches",
+        bound if counts.host_ms < max(own, host) else "host",
         kernels,
         None if counts.steps is None else original_time(counts.steps, gpu),
     )
@@ -94,9 +96,10 @@ def original_time(steps: Sequence[Step], gpu: Gpu) -> float:
 def step_time(step: Step, gpu: Gpu) -> float:
     """Milliseconds of an array operation, each of its launches at the speed of a copy."""
     launches = max(step.launches, 1e-9)
+    waits = COLUMN * 1e-6 * step.columns / launches
     each = max(
         step.bytes / launches / gpu.copy,
-        step.products / launches / gpu.product(step.single),
+        step.products / launches / gpu.product(step.single) + waits,
         SHORTEST * 1e-6,
     )
     return 1e3 * step.launches * each

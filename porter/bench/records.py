@@ -107,13 +107,14 @@ class KernelCounts:
 @dataclass(frozen=True)
 class Step:
     """One array operation of the original, as often as it runs: its bytes, and the products that
-    it sums, in single precision or not."""
+    it sums, in single precision or not; `columns` are what a factorisation does one by one."""
 
     name: str
     launches: float
     bytes: float
     products: float = 0.0
     single: bool = False
+    columns: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ class FunctionCounts:
     `size` has the extents and the integer arguments; `notes` say how the counts were made.
     `reused` are results that have the memory of earlier ones, which is no allocation.
     `steps` are the operations of the original, None where they were not counted; `measured` has
-    times in milliseconds, by what was timed.
+    times in milliseconds, by what was timed.  `host_ms` is what libraries take on the host.
     """
 
     name: str
@@ -139,6 +140,7 @@ class FunctionCounts:
     steps: tuple[Step, ...] | None = None
     measured: Mapping[str, Mapping[str, Any]] | None = None
     reused: int = 0
+    host_ms: float = 0.0
 
     @property
     def only_measured(self) -> bool:
@@ -166,6 +168,7 @@ class FunctionCounts:
             "launches": self.launches,
             "allocations": self.allocations,
             "read_backs": self.read_backs,
+            "host_ms": round(self.host_ms, 3),
             "bytes": round(self.bytes),
             "least_bytes": round(self.least_bytes),
             "kernels": [k.to_json(arch) for k in self.kernels],

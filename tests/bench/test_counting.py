@@ -13,6 +13,7 @@ from porter.verify.compile.backends import version
 from porter.verify.compile.compilers import Compiler
 from porter.verify.evidence import SKIPPED, Evidence
 from tests.corpus.convert import converted
+from tests.support.commands import porter
 from tests.support.paths import EXAMPLES, ROOT
 
 GOLDEN = ROOT / "tests" / "golden"
@@ -107,3 +108,35 @@ def test_where_kernels_compute_places_all_blocks_run_before_some_are_counted(
     (less,) = count(path, sizes={"n": 1 << 20, "m": 1 << 20}, seconds=2)
     assert less.reason == "" and less.size["n"] < 1 << 20
     assert any("smaller sizes were counted" in note for note in less.notes)
+
+
+SEQUENTIAL = """
+import numpy as np
+
+def forward(L, x, b):
+    for i in range(L.shape[0]):
+        x[i] = (b[i] - L[i, :i] @ x[:i]) / L[i, i]
+"""
+TYPES = "float64[:, :], float64[:], float64[:]"
+
+
+@compiled
+def test_a_loop_that_one_block_runs_is_counted_for_large_sizes(tmp_path: Path) -> None:
+    """Its barriers grow as its turns, what it reads as their squares, however many there are."""
+    source = tmp_path / "forward_numpy.py"
+    source.write_text(SEQUENTIAL, "utf-8")
+    module = tmp_path / "forward_cuda.py"
+    given = ["-f", "forward", "--no-verify", "--signature", TYPES, "-o", str(module)]
+    porter(tmp_path, "convert", str(source), *given).check_returncode()
+    found = {}
+    for n in (12, 2000, 8000):
+        (counts,) = count(module, sizes={"n": n}, seconds=60)
+        assert (counts.reason, counts.size["n"]) == ("", n)
+        (found[n],) = counts.kernels
+        said = any("some turns" in note for note in counts.notes)
+        assert said == (n > 12) and found[n].sampled == (n > 12)
+    small, some, large = found.values()
+    assert some.barriers / 2000 == large.barriers / 8000 == pytest.approx(small.barriers / 12)
+    assert large.sectors / some.sectors == pytest.approx(16, rel=0.1)
+    # a triangle of the matrix is read once
+    assert large.bytes == pytest.approx(8 * 8000**2 / 2, rel=0.25)

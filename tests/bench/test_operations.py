@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 from porter.bench.child.operations import TooManyElements, Total, counted, counting
-from porter.bench.child.swap import Original, _scaled
+from porter.bench.child.swap import Original, _scaled, _vanishes
+from porter.bench.gpus import COLUMN, GPUS
+from porter.bench.model import step_time
+from porter.bench.records import Step
 
 N = 1000
 BYTES = 8 * N
@@ -143,6 +146,25 @@ def test_counts_grow_as_powers_of_the_sizes() -> None:
     # the sizes were halved three times: launches as n, bytes as n**2, products as n**3
     assert _scaled(found, [(smaller, 3.0)]) == {key: Total(32, 800 * 64, 64 * 512)}
     assert _scaled(found, []) == _scaled(found, [({}, 3.0)]) == found
+
+
+def test_what_is_gone_with_half_of_an_extent_tells_nothing() -> None:
+    one, other = ("add", 3), ("multiply", 4)
+    found = {one: Total(2, 8), other: Total(10, 80)}
+    assert _vanishes(found, []) and _vanishes(found, [({one: Total(1, 4)}, 2.0)])
+    assert not _vanishes(found, [({other: Total(5, 40)}, 2.0)])
+
+
+def test_a_factorisation_goes_from_column_to_column() -> None:
+    a, b = np.eye(6) + 0j, np.ones((6, 4)) + 0j
+    namespace: dict[str, Any] = {}
+    with counted(namespace, __file__) as operations:
+        np.linalg.solve(counting(a), counting(b))
+    (total,) = operations.totals.values()
+    assert total.columns == 6 and not total.single
+    assert total.products == 4 * (6**3 / 3 + 6 * 6 * 4)
+    step = Step("solve", 1, 0, 0, False, 500)
+    assert step_time(step, GPUS["h200"]) == pytest.approx(500 * COLUMN / 1e3)
 
 
 def test_extents_that_are_small_soon_count_as_often_as_they_were_halved() -> None:

@@ -25,6 +25,8 @@ from porter.verify.oracle import calls
 Enlarged = Callable[[np.ndarray[Any, Any], tuple[int, ...]], np.ndarray[Any, Any]]
 #: elements of the floats of a call that all have values of their own
 FILLED = 1 << 22
+#: kinds of integers that bounds of slices can be
+_WHOLE = "iu"
 #: extents with which the original is tried: one after the other, as names come
 _TRIED = (12, 9, 14, 11)
 
@@ -165,7 +167,7 @@ class Arguments:
                 Kind(replace(plain, domain=domain, ints=ints), ordered)
                 for ints in ("index", "sorted", "ones", "any")
                 for domain in ("positive", "normal")
-                for ordered in ((True, False) if pointers(chosen.parameters) else (False,))
+                for ordered in ((True, False) if pointers(chosen.parameters, _WHOLE) else (False,))
             ]
             tried = {
                 name: min(n, _TRIED[k % len(_TRIED)])
@@ -184,7 +186,7 @@ def _ordered(
     argument: Argument, parameters: list[Parameter], top: int, rng: np.random.Generator
 ) -> Argument:
     """Bounds of slices in order, as the row pointers of a sparse matrix are."""
-    if argument.name not in pointers(parameters):
+    if argument.name not in pointers(parameters, _WHOLE):
         return argument
     values = np.sort(rng.integers(0, top + 1, argument.value.shape), axis=-1)
     if values.size:
@@ -198,8 +200,8 @@ def _shape(parameter: Parameter, extents: Mapping[str, int]) -> tuple[int, ...]:
 
 
 def _large(parameter: Parameter, extents: Mapping[str, int]) -> tuple[int, ...] | None:
-    """The shape of an array of floats that has too many elements to fill."""
-    if parameter.type.kind != "array" or parameter.type.letter not in "fc":
+    """The shape of an array that has too many elements to fill, and no indices."""
+    if parameter.type.kind != "array" or (parameter.type.letter not in "fc" and parameter.index):
         return None
     shape = _shape(parameter, extents)
     return shape if math.prod(shape) > FILLED else None

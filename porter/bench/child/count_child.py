@@ -15,7 +15,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
+import numpy as np
+
 from porter.bench.child.counted import Job
+from porter.bench.child.host import Host
 from porter.bench.child.loading import Module
 from porter.bench.child.measuring import measured
 from porter.bench.child.recording import Recorder
@@ -29,6 +32,8 @@ def jobs(request: CountRequest, module: Module) -> Iterator[tuple[str, Job | str
     """The job of each function, or why there is none."""
     recorder = Recorder()
     names = vars(module.module)
+    if names.get("np") is np:
+        names["np"] = Host(recorder.on_host)
     if "_repeat" in names:
         names["_repeat"] = recorder.repeat
     if "_workspace" in names:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,7 +13,7 @@ from porter.bench.child.arguments import Arguments, Chosen
 from porter.bench.child.kernels import Argument, Counted, Counter, Failed, Uncompiled, least
 from porter.bench.child.limit import processor_limit
 from porter.bench.child.measuring import Measurable
-from porter.bench.child.recording import Endless, Recorder, Recording, TooLarge
+from porter.bench.child.recording import Endless, Launch, Recorder, Recording, TooLarge
 from porter.bench.request import CountRequest
 from porter.bench.sizes import halved
 from porter.verify.checks.subject import Subject
@@ -29,6 +29,8 @@ _THREADS = 125e3
 _SMALLEST = 8
 #: extents with which a call tells whether values decide what is launched
 _TOLD = 40
+#: threads of launches that compute single values
+_FEW = 1024
 
 
 #: what one call did, its arrays, and its results
@@ -36,6 +38,7 @@ Called: TypeAlias = tuple[Recording, list[Argument], list[Argument]]
 #: what is said where values that kernels compute decide what is launched, or what others execute
 _ZEROS = "launches follow values that are read back: these were taken as 0"
 _LAUNCHED = "values of arrays decide what is launched: every launch was executed"
+_PARTLY = "values of arrays decide what is launched: the launches that compute them were executed"
 _SURE = (
     "values that kernels compute decide what is executed: all blocks were, before some were counted"
 )
@@ -120,8 +123,9 @@ class Job:
             call = self._executed(_SURE)
         else:
             call = self._recorded(None, self.chosen)
-            if call[0].decisive and self._depends():
-                call = self._executed(_LAUNCHED)
+            deciding = self._deciding(call[0]) if call[0].decisive else None
+            if deciding is not None:
+                call = self._executed(_LAUNCHED, deciding)
             elif call[0].followed:
                 self.arguments.note(_ZEROS)
         kernels = self._sampled(call[0])
@@ -131,8 +135,14 @@ class Job:
             else:
                 call = self._executed(_SURE)
                 kernels = self._sampled(call[0])
+        for note in sorted(self.counter.notes, key=len):
+            self.arguments.note(note)
         recording, arguments, results = call
+        for name, seconds in recording.host.items():
+            took = f"take {1e3 * sum(seconds):.3g} ms, measured on this CPU"
+            self.arguments.note(f"{len(seconds)} calls of {name} on the host {took}")
         return {
+            "host_ms": 1e3 * sum(sum(seconds) for seconds in recording.host.values()),
             "launches": recording.launches,
             "allocations": recording.memory.allocations,
             "reused": recording.memory.reused,
@@ -141,12 +151,21 @@ class Job:
             "kernels": [k.to_json() for k in kernels],
         }
 
-    def _executed(self, why: str) -> Called:
-        """The call with all blocks of all launches executed."""
+    def _executed(self, why: str, kernels: Collection[str] = ()) -> Called:
+        """The call with all blocks of all launches executed, or of those of some kernels."""
         if _ZEROS in self.arguments.notes:
             self.arguments.notes.remove(_ZEROS)
-        self.arguments.note(why)
-        return self._recorded(self.counter.execute, self.chosen)
+        self.arguments.note(_PARTLY if kernels else why)
+        return self._recorded(self._executing(kernels), self.chosen)
+
+    def _executing(self, kernels: Collection[str]) -> Any:
+        """What executes the launches of some kernels, or of all."""
+
+        def run(launch: Launch) -> None:
+            if not kernels or launch.kernel in kernels:
+                self.counter.execute(launch)
+
+        return run
 
     def _bounded(self) -> None:
         """Raise `TooLarge` where executing all blocks would take too long."""
@@ -163,15 +182,24 @@ class Job:
         self.counter.need([x for s in recording.series.values() for x, _ in s.chosen()])
         return [self.counter.kernel(name, s) for name, s in recording.series.items()]
 
-    def _depends(self) -> bool:
-        """Whether what kernels compute decides what is launched, as a small call tells."""
+    def _deciding(self, call: Recording) -> Collection[str] | None:
+        """The kernels that have to be executed, as they decide what is launched: none for all.
+
+        None if values decide nothing.  A small call tells whether those with few threads do.
+        """
         small = self.chosen.of({n: min(s, _TOLD) for n, s in self.chosen.extents.items()})
-        plain, executed = (self._recorded(run, small)[0] for run in (None, self.counter.execute))
-        told = [
-            {name: (s.count, s.last and s.last.grid) for name, s in each.series.items()}
-            for each in (plain, executed)
-        ]
-        return told[0] != told[1]
+        few = [
+            name for name, s in call.series.items() if s.largest and s.largest.threads <= _FEW
+        ]  # fmt: skip
+        plain, whole = (self._told(run, small) for run in (None, self.counter.execute))
+        if plain == whole:
+            return None
+        return few if few and self._told(self._executing(few), small) == whole else ()
+
+    def _told(self, run: Any, chosen: Chosen) -> dict[str, Any]:
+        """What a call launches: how often, and how much the last time."""
+        found = self._recorded(run, chosen)[0]
+        return {name: (s.count, s.last and s.last.grid) for name, s in found.series.items()}
 
     def _recorded(self, run: Any, chosen: Chosen) -> Called:
         """One call; with arrays on the device, or on the host where the function wants them."""

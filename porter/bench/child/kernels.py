@@ -13,7 +13,7 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 from porter.bench.child.recording import Launch, Series
-from porter.bench.child.sampling import Tally, sample
+from porter.bench.child.sampling import Tally, sample, steady
 from porter.bench.child.virtual import Array
 from porter.bench.records import KernelCounts
 from porter.bench.request import CountRequest
@@ -26,6 +26,8 @@ from porter.verify.compile.assembly import link_log
 from porter.verify.compile.ptx_report import resources
 from porter.verify.compile.texts import Text, read, serves
 
+_TURNS = "of long loops some turns were executed, and stand for all"
+_UNSTEADY = "what these turns store decides what is executed: counts may be off"
 #: the first byte of some memory, and the one after the last
 Span = tuple[int, int]
 
@@ -82,6 +84,8 @@ class Counter:
         self.layout: Layout = "mlir" if request.layout == "mlir" else "numba"
         #: whether sampled blocks lack what other blocks compute: these run first
         self.whole = False
+        #: how kernels were counted
+        self.notes: set[str] = set()
         self._texts: list[Text] = []
         self._asked: set[str] = set()
         self._codes: dict[str, Code] = {}
@@ -166,6 +170,8 @@ class Counter:
                 )  # fmt: skip
             except (Unsupported, MachineError) as error:
                 raise Failed(f"`{name}`: {error}") from None
+            if tally.turns:
+                self.notes |= {_TURNS} if steady(code) else {_TURNS, _UNSTEADY}
             tallies.append((tally, weight, launch))
         largest = series.largest
         assert largest is not None, "a series has a launch"
@@ -195,7 +201,7 @@ class Counter:
             max(t.longest for t, _, _ in tallies), max(t.waits for t, _, _ in tallies),
             instructions / (WARP * sums["warps"]) if sums["warps"] else 1.0,
             used["registers"], used["spill_bytes"], (used["shared_bytes"] or 0) + largest.dynamic,
-            any(t.sampled for t, _, _ in tallies) or len(tallies) < series.count,
+            any(t.sampled or t.turns for t, _, _ in tallies) or len(tallies) < series.count,
             series.arrays, series.replayed,
         )  # fmt: skip
         return Counted(counts, traffic)

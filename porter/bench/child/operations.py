@@ -38,6 +38,8 @@ _METHODS = (
     "take", "repeat", "flatten", "cumsum", "cumprod", "trace", "round", "compress", "dot", "sort",
     "searchsorted", "ravel", "reshape", "clip",
 )  # fmt: skip
+#: what factorises a matrix, for which CuPy calls cuSOLVER
+_FACTORISED = ("solve", "inv", "det", "slogdet", "cholesky", "qr")
 #: what multiplies and adds
 _PRODUCTS = ("matmul", "dot", "inner", "vdot", "tensordot", "einsum")
 
@@ -54,6 +56,7 @@ class Total:
     bytes: float = 0
     products: float = 0
     single: bool = False
+    columns: float = 0
 
 
 @dataclass
@@ -64,7 +67,10 @@ class Operations:
     totals: dict[tuple[str, int], Total] = field(default_factory=dict)
     inside: int = 0
 
-    def note(self, name: str, launches: int, arrays: Iterable[Any], products: float = 0) -> None:
+    def note(
+        self, name: str, launches: int, arrays: Iterable[Any], products: float = 0,
+        columns: float = 0,
+    ) -> None:  # fmt: skip
         """Count an operation over some arrays."""
         if self.inside or not launches:
             return
@@ -73,8 +79,9 @@ class Operations:
         for array in arrays:
             if isinstance(array, np.ndarray):
                 total.bytes += launches * _stored(array)
-                total.single = total.single or array.dtype.itemsize <= 4
+                total.single = total.single or array.real.itemsize <= 4
         total.products += products
+        total.columns += columns
 
     @contextmanager
     def whole(self) -> Iterator[None]:
@@ -209,8 +216,22 @@ def _note_launches(name: str, given: Sequence[Any], more: Mapping[str, Any], res
         OPERATIONS.note(name, 1, parts)
 
 
+def _columns(name: str, args: list[Array]) -> int:
+    """Columns of a factorisation, which a library finds one after another."""
+    return args[0].shape[-1] if name in _FACTORISED and args and args[0].ndim >= 2 else 0
+
+
 def _products(name: str, args: list[Array], result: Any) -> float:
-    """Multiplications that are summed."""
+    """Real multiplications that are summed: a complex one is four."""
+    real = 4 if any(a.dtype.kind == "c" for a in args) else 1
+    if name in _FACTORISED and args and args[0].ndim >= 2:
+        n, sides = args[0].shape[-1], sum(a.size for a in _arrays(result))
+        return float(real * (args[0].size * n / 3 + sides * n))
+    return real * _multiplied(name, args, result)
+
+
+def _multiplied(name: str, args: list[Array], result: Any) -> float:
+    """Multiplications of a product of arrays."""
     if name not in _PRODUCTS or not args:
         return 0
     size = sum(a.size for a in _arrays(result))
@@ -262,8 +283,9 @@ class Counting(np.ndarray[Any, Any]):
         if name in _LAUNCHES:
             _note_launches(name, given, more, result)
         elif not _is_view(result, arrays):
-            products = _products(name, arrays, result)
-            OPERATIONS.note(name, _OWN.get(name, 1), (*arrays, *_arrays(result)), products)
+            products, columns = _products(name, arrays, result), _columns(name, arrays)
+            every = (*arrays, *_arrays(result))
+            OPERATIONS.note(name, _OWN.get(name, 1), every, products, columns)
         return counting(result)
 
     def __getitem__(self, key: Any) -> Any:

@@ -114,12 +114,25 @@ class Series:
             self.step *= 2
 
     def chosen(self) -> Iterator[tuple[Launch, float]]:
-        """Launches that stand for all, each with how many of its like there are."""
+        """Launches that stand for all, each with how many of its like there are.
+
+        Between two of them counts are on a line, as those of a shrinking triangle are.
+        """
         if self.alike:
             yield self.kept[0], float(self.count)
             return
-        for launch, threads in zip(self.kept, self.threads, strict=True):
-            yield launch, threads / launch.threads
+        assert self.last is not None, "launches that differ are several"
+        ends = [*self.kept[1:], self.last]
+        weights = {launch.place: 0.0 for launch in (*self.kept, self.last)}
+        for k, (launch, end) in enumerate(zip(self.kept, ends, strict=True)):
+            number = min(self.step, self.count - k * self.step)
+            # the last one belongs to what it ends, the others begin the next
+            share = 0.5 if k == len(self.kept) - 1 else 0.5 - 0.5 / number
+            weights[launch.place] += (1 - share) * self.threads[k] / launch.threads
+            weights[end.place] += share * self.threads[k] / end.threads
+        every = {launch.place: launch for launch in (*self.kept, self.last)}
+        for place, weight in weights.items():
+            yield every[place], weight
 
 
 @dataclass
@@ -147,6 +160,8 @@ class Recording:
     executed: bool = False
     #: whether a graph replays what is launched now
     replaying: bool = False
+    #: the calls of libraries on the host by name, and their seconds
+    host: dict[str, list[float]] = field(default_factory=dict)
 
     def note(self, launch: Launch) -> None:
         """Note a launch; raises `Endless`."""
@@ -205,6 +220,11 @@ class Recorder:
             self.now.replaying = first <= k < end
             turn(stream)
         self.now.replaying = False
+
+    def on_host(self, name: str, seconds: float) -> None:
+        """Note a call of a library on the host."""
+        if self.now is not None:
+            self.now.host.setdefault(name, []).append(seconds)
 
     def keeping(self, plain: Callable[..., Any], most: int) -> Callable[..., Any]:
         """A module's `_workspace`: what it keeps is no allocation after the first call."""
@@ -295,10 +315,21 @@ class Recorder:
             if self.now is not None:
                 self.now.copied(array._ary)
             if ary is None and array._ary.nbytes > 1 << 24:
-                return zeros(array._ary.shape, array._ary.dtype)
-            return plain(array, ary, stream)
+                return _regular(zeros(array._ary.shape, array._ary.dtype))
+            found = plain(array, ary, stream)
+            if ary is None and self.now is not None and not found.any():
+                return _regular(found)
+            return found
 
         return copy_to_host
+
+
+def _regular(values: Array) -> Array:
+    """Zeros where a kernel would store a matrix: the identity, which the host can factorise."""
+    if values.ndim >= 2 and values.shape[-1] == values.shape[-2] and values.dtype.kind in "fc":
+        places = range(values.shape[-1])
+        values[..., places, places] = 1
+    return values
 
 
 def _three(dims: Any) -> tuple[int, int, int]:

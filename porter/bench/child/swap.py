@@ -23,6 +23,8 @@ _PATIENCE = 0.2
 _ATTEMPTS = 8
 #: elements of an argument that is made for it
 _MOST = 1 << 22
+#: the share of operations that are not there with an extent halved, beyond which nothing is scaled
+_VANISHING = 0.5
 
 Totals = dict[tuple[str, int], Total]
 #: counts with an extent halved, and the number of halvings from the call's to the one counted
@@ -56,6 +58,8 @@ class Original:
                 text = " ".join(f"{type(error).__name__}: {error}".split())[:200]
                 return {"unknown": f"the original raises {text}"}
             said = ", ".join(f"{name}={n}" for name, n in extents.items())
+            if _vanishes(found, thinner):
+                return {"unknown": f"it was counted for {said}, which does not tell more"}
             note = f"operation by operation: counted for {said} and half of each, and scaled"
             return {"steps": _steps(_scaled(found, thinner)), "note": note}
         return {"unknown": "the original takes too long"}
@@ -75,7 +79,8 @@ class Original:
         except (calls.TooLong, TooManyElements, MemoryError):
             raise
         except Exception:
-            return [(self._totals(chosen.of(halved(extents))), float(halvings))]
+            half = halved(extents)
+            return [(self._totals(chosen.of(half)), float(halvings))] if half != extents else []
         return found
 
     def _totals(self, chosen: Chosen) -> Totals:
@@ -101,6 +106,14 @@ def _steps(totals: Totals) -> list[dict[str, Any]]:
     return [{"name": name, **vars(total)} for (name, _), total in totals.items()]
 
 
+def _vanishes(found: Totals, thinner: Sequence[Thinner]) -> bool:
+    """Whether nothing tells how operations grow: most are not there with an extent halved."""
+    if not thinner:
+        return True
+    gone = sum(found[k].launches for k in found if any(k not in t for t, _ in thinner))
+    return gone > _VANISHING * sum(total.launches for total in found.values())
+
+
 def _scaled(found: Totals, thinner: Sequence[Thinner]) -> Totals:
     """Counts are products of powers of the extents: what they are for the extents of the call."""
 
@@ -113,7 +126,11 @@ def _scaled(found: Totals, thinner: Sequence[Thinner]) -> Totals:
 
     return {
         key: Total(
-            grown(key, "launches"), grown(key, "bytes"), grown(key, "products"), total.single
+            launches=grown(key, "launches"),
+            bytes=grown(key, "bytes"),
+            products=grown(key, "products"),
+            single=total.single,
+            columns=grown(key, "columns"),
         )
         for key, total in found.items()
     }

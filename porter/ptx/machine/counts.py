@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -14,6 +14,12 @@ from porter.ptx.program.sites import Site
 
 #: bytes of a sector, lanes of a warp, banks of shared memory and the bytes that one gives at once
 SECTOR, WARP, BANKS, WORD = 32, 32, 32, 4
+#: counts that are plain numbers
+_OWN = (
+    "warps", "requests", "sectors", "ideal", "shared_requests", "conflicts", "barriers"
+)  # fmt: skip
+#: counts by their names
+Numbers: TypeAlias = dict[str | tuple[str, object], float]
 #: an address has fewer bits: a warp and an address are one number, which sorts faster than a pair
 _BITS = 48
 
@@ -46,6 +52,8 @@ class Counts:
     marks: dict[tuple[int, bool], Array] = field(default_factory=dict)
     #: requests and conflicts of accesses of shared memory that have been met, by their pattern
     patterns: dict[tuple[Any, ...], tuple[int, int]] = field(default_factory=dict)
+    #: whether some turns of a loop stand for all: now, and at any time
+    some, skipped = False, False
 
     @property
     def instructions(self) -> int:
@@ -56,6 +64,19 @@ class Counts:
     def active(self) -> float:
         """The share of lanes that take part in an instruction."""
         return self.instructions / (WARP * self.warps) if self.warps else 1.0
+
+    def numbers(self) -> Numbers:
+        """All counts, for sums and differences: those of classes by pairs."""
+        own: Numbers = {name: float(getattr(self, name)) for name in _OWN}
+        return own | {("class", name): float(n) for name, n in self.threads.items()}
+
+    def become(self, numbers: Numbers) -> None:
+        """Take over counts."""
+        for name, number in numbers.items():
+            if isinstance(name, str):
+                setattr(self, name, round(number))
+            elif name[0] == "class":
+                self.threads[str(name[1])] = round(number)
 
     def unique_bytes(self, writes: bool) -> int:
         """Bytes of arrays that were read, or written, at least once."""

@@ -17,7 +17,9 @@ import numpy as np
 
 from porter.ptx.arithmetic.kinds import Array
 from porter.ptx.errors import DeadlockError, MachineError
-from porter.ptx.machine.counts import WARP
+from porter.ptx.machine.counts import WARP, distinct
+from porter.ptx.machine.task import Task
+from porter.ptx.machine.turns import Turns
 from porter.ptx.machine.wave import Wave
 from porter.ptx.program.operations import Constant, Operation, Register
 from porter.ptx.program.pieces import Piece
@@ -30,7 +32,7 @@ class Scheduler:
     """Runs the threads of a wave to their ends; returns the instructions that it took."""
 
     def __init__(self, wave: Wave) -> None:
-        self.wave, self.task, self.taken = wave, wave.task, 0
+        self.wave, self.taken = wave, 0
         self.code = wave.task.code
         self.pieces = self.code.program.pieces
         self.registers = self.code.registers()
@@ -39,6 +41,13 @@ class Scheduler:
         self.stalled: set[Key] = set()
         #: threads that wait at a barrier, by its piece
         self.waiting: dict[int, list[Array]] = {}
+        work, counts = self.task.work, self.task.counts
+        self.turns = None if work.steps is None or counts is None else Turns(self, counts)
+
+    @property
+    def task(self) -> Task:
+        """The launch."""
+        return self.wave.task
 
     def run(self) -> int:
         """Let all threads run until they have ended; the instructions of all threads."""
@@ -53,6 +62,8 @@ class Scheduler:
             elif self.groups:
                 raise self._deadlock()
             else:
+                if self.turns is not None:
+                    self.turns.end()
                 return self.taken
 
     def _begin(self) -> None:
@@ -81,6 +92,8 @@ class Scheduler:
 
     def _step(self, key: Key, threads: Array | None) -> None:
         place, number = key
+        if self.turns is not None:
+            threads = self.turns.before(number, threads)
         piece = self.pieces[number]
         if piece.gate == "barrier":
             self.waiting.setdefault(number, []).append(self.wave.threads(threads))
@@ -100,7 +113,8 @@ class Scheduler:
         self.taken += count * instructions
         self.task.work.spend(count, instructions)
         if self.task.counts is not None:
-            warps = len(np.unique(self.wave.lanes(threads).warps))
+            lanes = self.wave.lanes(threads)
+            warps = lanes.count if threads is None else len(distinct(lanes.warps))
             self.task.counts.piece(piece, count, warps)
 
     def _leave(self, piece: Piece, place: int, threads: Array | None, found: Array | None) -> None:
@@ -177,21 +191,23 @@ class Scheduler:
         self._check(arrived)
         if self.task.counts is not None:
             blocks = np.concatenate(list(arrived.values())) // self.wave.per_block
-            self.task.counts.barriers += len(np.unique(blocks))
+            self.task.counts.barriers += len(distinct(blocks))
         for number, threads in arrived.items():
             piece = self.pieces[number]
-            self._count(piece, len(threads), threads)
+            whole = len(threads) == self.wave.count
+            self._count(piece, len(threads), None if whole else threads)
             if piece.operations[0].results:
                 self._reduce(piece.operations[0], threads)
         for number, threads in arrived.items():
+            if self.task.order is None:
+                self._join((0, number + 1), threads)
+                continue
             places = self._places(threads)
-            for place in np.unique(places).tolist():
+            for place in distinct(places).tolist():
                 self._join((place, number + 1), threads[places == place])
 
     def _places(self, threads: Array) -> Array:
         """The place of each thread's warp in the order."""
-        if self.task.order is None:
-            return np.zeros(len(threads), np.int64)
         lanes = self.wave.lanes(threads)
         each = -(-self.wave.per_block // WARP)
         places: Array = np.array(self.task.order)[lanes.warps % each]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ from porter.ptx.arithmetic.kinds import Array
 from porter.ptx.errors import TooLong
 from porter.ptx.machine.counts import Counts
 from porter.ptx.machine.memory import Memory
+from porter.ptx.program.loops import Loop, loops
 from porter.ptx.program.origins import Origins, origins
 from porter.ptx.program.pieces import Program, program
 from porter.ptx.program.translate import Translator
@@ -27,6 +28,7 @@ class Code:
     def _use(self, translator: Translator) -> None:
         self._translator = translator
         self._made: dict[tuple[int, bool], Callable[..., Any]] = {}
+        self._operands: dict[tuple[int, int, bool], Callable[..., Any] | None] = {}
 
     @cached_property
     def for_counts(self) -> Code:
@@ -45,6 +47,19 @@ class Code:
             self._made[key] = self._translator.functions(piece, some=some)
         return self._made[key]
 
+    def operands(self, number: int, place: int, *, some: bool) -> Callable[..., Any] | None:
+        """The function of the numbers that an operation of a piece reads."""
+        key = number, place, some
+        if key not in self._operands:
+            piece = self.program.pieces[number]
+            self._operands[key] = self._translator.operands(piece, place, some=some)
+        return self._operands[key]
+
+    @cached_property
+    def loops(self) -> dict[int, Loop]:
+        """The loops, by the first piece of each of their turns."""
+        return loops(self.program)
+
     @cached_property
     def origins(self) -> Origins:
         """Whose values decide what is executed, and what is written."""
@@ -60,12 +75,15 @@ class Work:
     """What a launch may take, in instructions of threads, and what it took.
 
     An instruction is `least` of them at least, as a vector of few threads takes as long as one of
-    some more.
+    some more.  After `steps` instructions some turns of a loop stand for all (see `turns`), but
+    for the loops that are `whole`, by their marks.
     """
 
     most: int
     least: int = 1
     spent: int = 0
+    steps: int | None = None
+    whole: set[int] = field(default_factory=set)
 
     def spend(self, threads: int, instructions: int) -> None:
         """Count some instructions of some threads; raises `TooLong`."""

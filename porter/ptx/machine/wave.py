@@ -35,6 +35,8 @@ class Wave:
         self.shared = np.full(len(blocks) * self.shared_size, _POISON, np.uint8)
         self.local = np.full(self.count * places.local_size, _POISON, np.uint8)
         self.known: dict[str, Array] = {}
+        #: what `lanes` gave last, for which threads
+        self.last: tuple[Array | None, Lanes] | None = None
 
     def threads(self, ix: Array | None) -> Array:
         """The numbers of the threads that take part."""
@@ -85,11 +87,15 @@ class Wave:
 
     def lanes(self, ix: Array | None) -> Lanes:
         """The threads that execute an operation of a warp together."""
+        if self.last is not None and self.last[0] is ix:
+            return self.last[1]
         threads = self.threads(ix)
         inner = threads % self.per_block
         each = -(-self.per_block // WARP)
         warps = threads // self.per_block * each + inner // WARP
-        return Lanes(threads, inner % WARP, warps, each * len(self.blocks), self.count)
+        found = Lanes(threads, inner % WARP, warps, each * len(self.blocks), self.count)
+        self.last = ix, found
+        return found
 
     def parameter(self, offset: int, kind: str) -> Array:
         """A parameter of the kernel."""

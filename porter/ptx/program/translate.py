@@ -43,6 +43,13 @@ class Translator:
         """The function of a piece for all threads (X, R, None) or for some (X, R, ix)."""
         return _Writer(self, piece, some).function()
 
+    def operands(self, piece: Piece, place: int, *, some: bool) -> Callable[..., Any] | None:
+        """The function of the numbers that an operation of a piece reads, called before the piece.
+
+        It changes nothing; None where one of them has to be loaded first.
+        """
+        return _Writer(self, piece, some).operands(place)
+
 
 class _Writer:
     def __init__(self, translator: Translator, piece: Piece, some: bool) -> None:
@@ -64,6 +71,28 @@ class _Writer:
         shown = self._read(on, "pred" if self.piece.ends == "cond" else "u32") if on else "None"
         for name in sorted(self.changed & self.piece.live):
             self._put(name)
+        return self._compiled(shown)
+
+    def operands(self, place: int) -> Callable[..., Any] | None:
+        """The function of what the operation at a place reads."""
+        reader = self.piece.operations[place]
+        wanted = {s.name for s, _ in reader.sources if isinstance(s, Register)}
+        kept = []
+        for operation in reversed(self.piece.operations[:place]):
+            results = {name for name, _ in operation.results if name}
+            if results & wanted:
+                if not operation.pure:
+                    return None
+                wanted -= results
+                wanted |= {s.name for s, _ in operation.sources if isinstance(s, Register)}
+                kept.append(operation)
+        for operation in reversed(kept):
+            self._operation(operation)
+        shown = [self._read(source, kind) for source, kind in reader.sources if kind != "pred"]
+        return self._compiled(f"({', '.join(shown)})")
+
+    def _compiled(self, shown: str) -> Callable[..., Any]:
+        """The function of the lines that were written."""
         body = "\n    ".join([*self.lines, f"return {shown}"])
         text = f"def piece(X, R, ix):\n    {body}\n"
         code = compile(text, f"<piece {self.piece.number} of the PTX>", "exec", dont_inherit=True)

@@ -243,10 +243,10 @@ def _bytes(parameters: list[Parameter], sizes: dict[str, int], spec: CaseSpec) -
     return total
 
 
-def pointers(parameters: list[Parameter]) -> set[str]:
+def pointers(parameters: list[Parameter], kinds: str = "i") -> set[str]:
     """Arrays of indices with a size of their own, beside others: bounds of slices, most likely."""
     arrays = [p for p in parameters if p.type.kind == "array" and p.dims]
-    indices = [p for p in arrays if p.index and p.type.dtype.startswith("int")]
+    indices = [p for p in arrays if p.index and p.type.letter in kinds]
     own = {
         p.name
         for p in indices

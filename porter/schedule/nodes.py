@@ -93,6 +93,8 @@ class ForNumbers:
     as_floats: tuple[tuple[str, tuple[str, ...]], ...] = ()
     # numbers, and the arrays of integers beside which a float32 of NumPy's decides a dtype
     decides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    # integers of which NumPy's make a float64 first, and the arrays of float32 that it promotes
+    promotes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # groups of which Python computes something alone, and the largest integers of which float32
     # makes the same, but for its last digit
     exact: Mapping[tuple[str, ...], int] = field(default_factory=dict)

@@ -318,6 +318,12 @@ class Prologue(Pipeline):
         if (p.beside_bools or decides) and p.dtype.weak:
             self._needs("_of_int64")
             self.emit(f'_of_int64({p.name}, "{shown}")')
+        if p.name in self.plan.numbers.promotes:
+            self._needs("_has_single")
+            beside = ", ".join(self.plan.numbers.promotes[p.name])
+            self.emit(f"if type({p.name}) is not int and _has_single({beside}):")
+            text = f"{shown} is {{type({p.name}).__name__}} and decides a dtype: pass int({shown})"
+            self.emit(f'    raise TypeError(f"{text}")')
         if p.dtype.kind in "iu":
             self._needs("_integer")
             like = self._met_by(p.name)

@@ -40,7 +40,8 @@ MOST_LOOSE = 2
 Groups = Sequence[tuple[str, ...]]
 #: of each kind, the narrow dtypes that show what a number decides
 _NARROWER = {"f": FLOAT32, "i": DType("int8"), "u": DType("uint8")}
-#: numbers in place of floats
+#: NumPy's integers in place of Python's, and numbers in place of floats
+_INT8, _INT64 = (ParameterType(DType(name), None, numpys=True) for name in ("int8", "int64"))
 _OTHERS = (ParameterType(WEAK_INT, None), ParameterType(FLOAT32, None, numpys=True))
 Types = Sequence[ParameterType]
 #: builds the program of a function for other types
@@ -351,13 +352,31 @@ def decides(made: Made, types: Types, planned: Plan) -> dict[str, tuple[str, ...
 
 def _deciding_integers(made: Made, types: Types, planned: Plan) -> dict[str, tuple[str, ...]]:
     """The integers of which an array is made that has the dtype of NumPy's."""
+    others = _integers(types, planned)
+    # beside narrow ones; `promoting` is about those of floats
+    narrow = [replace(t, dtype=_NARROWER[t.dtype.kind])
+              if t.ndim is not None and t.dtype.kind in "iu" else t for t in types]  # fmt: skip
+    each = [(own, _array_dtypes(made, own)[:1]) for own in (types, narrow) if others]
+    return {planned.parameters[k].name: () for k in others
+            if any(_unlike(known, made, own, {k: _INT8}) for own, known in each)}  # fmt: skip
+
+
+def promoting(made: Made, types: Types, planned: Plan) -> dict[str, tuple[str, ...]]:
+    """The integers of which NumPy's make a float64 before they meet an array, and the arrays: of
+    `x * (k / 2)` for an `x` of float32."""
+    floats = [k for k, t in enumerate(types) if t.ndim is not None and t.dtype.kind == "f"]
+    others = _integers(types, planned) if floats else []
+    single = [replace(t, dtype=FLOAT32) if k in floats else t for k, t in enumerate(types)]
+    known = _array_dtypes(made, single)[:1] if others else []
+    arrays = tuple(planned.parameters[k].name for k in floats)
+    return {planned.parameters[k].name: arrays for k in others
+            if any(_unlike(known, made, single, {k: q}) for q in (_INT8, _INT64))}  # fmt: skip
+
+
+def _integers(types: Types, planned: Plan) -> list[int]:
+    """The numbers that are integers, where there are arrays."""
     own = [k for k, t in enumerate(types) if t.is_number and t.dtype.kind in "iu"]
-    own = [k for k in own if not planned.parameters[k].fixed]
-    if not (own and planned.arrays):
-        return {}
-    number, known = ParameterType(DType("int8"), None, numpys=True), _array_dtypes(made, types)
-    others = (k for k in own if _unlike(known, made, types, {k: number}))
-    return {planned.parameters[k].name: () for k in others}
+    return [k for k in own if planned.arrays and not planned.parameters[k].fixed]
 
 
 def deciding(made: Made, types: Types, numbers: Sequence[int]) -> tuple[int, ...]:
@@ -384,7 +403,7 @@ def _unlike(
 ) -> bool:
     """Whether other numbers make arrays that are returned of other dtypes."""
     found = _array_dtypes(made, [others.get(k, t) for k, t in enumerate(types)])
-    return any(a and b and a != b for a, b in zip(known, found, strict=True))
+    return any(a and b and a != b for a, b in zip(known, found, strict=False))
 
 
 def _array_dtypes(made: Made, types: Types) -> list[list[str]]:

@@ -15,7 +15,7 @@ from functools import partial
 import libcst as cst
 
 from porter import ir
-from porter.convert.served.kinds import decides, deciding
+from porter.convert.served.kinds import decides, deciding, promoting
 from porter.convert.served.promotion import Question
 from porter.convert.served.strong import alone_of, made_of_numbers, sources_of, with_beside
 from porter.diagnostics import Refusal
@@ -63,8 +63,8 @@ def with_numbers(
     bools gives bools.  The program for numbers tells.
     """
     served = _served(function, types, scope, planned, arrays)
-    known = decides(partial(_built, function, scope), types, planned)
-    numbers = replace(served.numbers, decides=known)
+    asked = (partial(_built, function, scope), types, planned)
+    numbers = replace(served.numbers, decides=decides(*asked), promotes=promoting(*asked))
     if planned.arrays and not (is_elementwise(planned) or planned.per_element):
         numbers = replace(numbers, counted=made_of_numbers(arrays, ir.Load, ir.Local))
     return replace(served, numbers=numbers)

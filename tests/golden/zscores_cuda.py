@@ -8,7 +8,7 @@
 # porter: converts zscores: table: integers and bools become float64 (a pass over the array)
 # porter: notes zscores: the squared deviations at line 10 are summed in the pass that finds the mean, so rounded otherwise
 # porter: verified zscores: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:a7d7ef62d031673f83da2df21bf8fc660bb0e0fcbf9f0d18ded231da52ed4b0f
+# porter: output sha256:afc8bc5b5dc56a02693231695fd697c2f6eb7ff6bc93cfb2cf44190e68817e17
 
 """CUDA kernels for the NumPy functions of zscores.py."""
 
@@ -48,6 +48,25 @@ def grid_2d():
     block = cuda.blockIdx.z * cuda.gridDim.y + cuda.blockIdx.y
     row = block * cuda.blockDim.y + cuda.threadIdx.y
     return np.int64(np.uint32(column)), np.int64(np.uint32(row))
+
+
+@cuda.jit(device=True)
+def is_last_part(done):
+    """Whether the other blocks of the same columns have come here, and their stores can be read.
+
+    `done` counts them for each block along x; its elements are 0 before the first one, and again
+    after the last one.
+    """
+    cuda.syncthreads()  # several threads have stored
+    last = np.int32(0)
+    if cuda.threadIdx.x == 0 and cuda.threadIdx.y == 0:
+        cuda.threadfence()
+        others = cuda.gridDim.y - 1
+        last = np.int32(
+            cuda.atomic.inc(done, cuda.blockIdx.x, np.uint32(others)) == others
+        )
+        cuda.threadfence()
+    return cuda.syncthreads_or(last) != 0
 
 
 @cuda.jit(device=True)
@@ -124,8 +143,15 @@ def column_spread(count, center, squares, drift, total, scratch):
 
 
 @cuda.jit
-def zscores_columns_parts(
-    table, total_partial, total3_partial, count_partial, center_partial
+def zscores_columns(
+    table,
+    mean,
+    deviation,
+    total_partial,
+    total3_partial,
+    count_partial,
+    center_partial,
+    done,
 ):
     T = table.dtype.type
     scratch = cuda.shared.array(THREADS, table.dtype)
@@ -172,45 +198,31 @@ def zscores_columns_parts(
         total3_partial[cuda.blockIdx.y, column] = total3
         count_partial[cuda.blockIdx.y, column] = count
         center_partial[cuda.blockIdx.y, column] = center
-
-
-@cuda.jit
-def zscores_columns(
-    total_partial,
-    total3_partial,
-    count_partial,
-    center_partial,
-    table_size0,
-    mean,
-    deviation,
-):
-    T = total_partial.dtype.type
-    scratch = cuda.shared.array(THREADS, total_partial.dtype)
-    column = cuda.grid(1)
-    i = column if column < total_partial.shape[1] else total_partial.shape[1] - 1
-    # mean = np.mean(table, axis=0)
-    total = T(0.0)
-    # deviation = np.std(table, axis=0)
-    count = T(0.0)
-    center = T(0.0)
-    total3 = T(0.0)
-    j = cuda.threadIdx.y
-    while j < total_partial.shape[0]:
-        total += total_partial[j, i]
-        count, center, total3 = spread_of_both(
-            count,
-            center,
-            total3,
-            count_partial[j, i],
-            center_partial[j, i],
-            total3_partial[j, i],
+    # the last block of these columns that comes here folds what all have found
+    if is_last_part(done):
+        total = T(0.0)
+        count = T(0.0)
+        center = T(0.0)
+        total3 = T(0.0)
+        k = cuda.threadIdx.y
+        while k < total_partial.shape[0]:
+            total += total_partial[k, i]
+            count, center, total3 = spread_of_both(
+                count,
+                center,
+                total3,
+                count_partial[k, i],
+                center_partial[k, i],
+                total3_partial[k, i],
+            )
+            k += cuda.blockDim.y
+        total = column_sum(total, scratch)
+        count, center, total3 = column_spread(
+            count, center, total3, T(0.0), total, scratch
         )
-        j += cuda.blockDim.y
-    total = column_sum(total, scratch)
-    count, center, total3 = column_spread(count, center, total3, T(0.0), total, scratch)
-    if cuda.threadIdx.y == 0 and column < total_partial.shape[1]:
-        mean[i] = total / T(table_size0)
-        deviation[i] = math.sqrt(total3 / T(table_size0))
+        if cuda.threadIdx.y == 0 and column < table.shape[1]:
+            mean[i] = total / T(table.shape[0])
+            deviation[i] = math.sqrt(total3 / T(table.shape[0]))
 
 
 @cuda.jit
@@ -266,12 +278,15 @@ def zscores(table, *, stream=None):
             partial4 = _workspace(
                 "partial4", (parts, table.shape[1]), table.dtype, stream
             )
-            zscores_columns_parts[blocks, threads, stream](
-                d_table, partial1, partial2, partial3, partial4
-            )
-            blocks, threads = _few_columns(table.shape[1])
             zscores_columns[blocks, threads, stream](
-                partial1, partial2, partial3, partial4, table.shape[0], mean, deviation
+                d_table,
+                mean,
+                deviation,
+                partial1,
+                partial2,
+                partial3,
+                partial4,
+                _counter(stream, blocks[0]),
             )
     out = _new(table.shape, table.dtype, stream)
     if table.shape[0] > 0 and table.shape[1] > 0:
@@ -419,11 +434,12 @@ def _new(shape, dtype, stream):
     On the default stream it may have the memory of an earlier result that nobody holds any more:
     the driver takes longer to allocate than many kernels take to run.
     """
+    dtype = np.dtype(dtype).newbyteorder("=")
     if stream or config.ENABLE_CUDASIM:
         return cuda.device_array(shape, dtype, stream=stream)
     results = vars(_KEPT).setdefault("results", [])
     context = cuda.current_context()
-    kind = shape, np.dtype(dtype), id(context)
+    kind = shape, dtype, id(context)
     for k, (known, array, where, owner, _) in enumerate(results):
         if known == kind and owner() is None:
             del results[k]
@@ -447,7 +463,8 @@ def _workspace(name, shape, dtype, stream, zero=False):
     """
     kept = vars(_KEPT).setdefault("arrays", {})
     context = cuda.current_context()
-    key = name, shape, np.dtype(dtype), stream, id(context)
+    dtype = np.dtype(dtype).newbyteorder("=")
+    key = name, shape, dtype, stream, id(context)
     array, _ = kept.pop(key, (None, None))
     if array is None:
         array = cuda.device_array(shape, dtype, stream=stream)
@@ -458,6 +475,24 @@ def _workspace(name, shape, dtype, stream, zero=False):
     if zero:
         array.copy_to_device(np.zeros(shape, dtype), stream=stream)
     return array
+
+
+def _counter(stream, groups=1):
+    """What counts the blocks of a launch that are done: 0 before it, and again after it.
+
+    Blocks may be counted in some `groups`, each by an element.
+    """
+    length = 1 << (groups - 1).bit_length()
+    if config.ENABLE_CUDASIM:  # a kernel may raise there, and leave another number
+        return cuda.to_device(np.zeros(length, np.uint32), stream=stream)
+    kept = vars(_KEPT).setdefault("counters", {})
+    context = cuda.current_context()
+    key = stream, length, id(context)
+    while key not in kept and len(kept) > 31:
+        del kept[next(iter(kept))]
+    if key not in kept:
+        kept[key] = cuda.to_device(np.zeros(length, np.uint32), stream=stream), context
+    return kept[key][0]
 
 
 def _blocks(count, threads):
@@ -514,12 +549,6 @@ def _columns(columns, rows, outer=0):
     most = outer or _blocks(rows, 8 * height)
     parts = max(min(most, MOST_PARTIALS // across), 1)
     return parts, (across, parts), (width, height)
-
-
-def _few_columns(columns):
-    """The blocks and threads that fold the parts of columns: four columns along x are a sector."""
-    width = min(4, THREADS)
-    return _blocks(columns, width), (width, THREADS // width)
 
 
 def _to_host(array, stream):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from porter.codegen.module.module import module_text
 from porter.convert.function import convert_function
 from porter.ptx.machine.counts import Counts
 from porter.source.module import SourceModule
@@ -26,6 +27,12 @@ def parts_of(body: str, arguments: str = 'x: "float64[:, :]"') -> list[str]:
     (function,) = SourceModule(source, "f.py").functions
     *kernels, host = convert_function(function).text.parts
     return [*"".join(kernels).split("@cuda.jit\n")[1:], host]
+
+
+def ways(folds: str) -> tuple[str, str]:
+    """What each block folds, and what the last one does with it."""
+    parts, _, last = folds.partition("if is_last_part(done):")
+    return parts, last
 
 
 @pytest.mark.parametrize(
@@ -50,7 +57,7 @@ def parts_of(body: str, arguments: str = 'x: "float64[:, :]"') -> list[str]:
 def test_what_is_a_fold_of_columns(value: str, rank: int, columns: bool) -> None:
     array = f'x: "float64[{", ".join(":" * rank)}]"'
     *kernels, host = parts_of(f"return {value}", array)
-    assert any(k.startswith("def f_columns_parts(") for k in kernels) == columns
+    assert any(k.startswith("def f_columns(") for k in kernels) == columns
     assert ("_is_short(" in host) == columns
 
 
@@ -61,42 +68,42 @@ def test_a_few_rows_are_folded_by_a_thread(rows: int, columns: bool) -> None:
 
 
 def test_the_host_takes_one_thread_for_each_short_column() -> None:
-    parts, last, alone, host = parts_of("return x.mean(axis=0)")
+    folds, alone, host = parts_of("return x.mean(axis=0)")
+    parts, last = ways(folds)
     assert "total += x[j, i]\n" in parts and "total += x[j, i]\n" in alone
-    assert "out[i] = total / T(x_size0)" in last and "out[i] = total / T(x.shape[0])" in alone
+    assert "out[i] = total / T(x.shape[0])" in last and "out[i] = total / T(x.shape[0])" in alone
     assert "shared" not in alone and "column_sum(" in parts and "column_sum(" in last
-    short, long = host.index("f_kernel["), host.index("f_columns_parts[")
+    short, long = host.index("f_kernel["), host.index("f_columns[")
     assert host.index("if _is_short(x.shape[0], x.shape[1]):") < short < long
 
 
 def test_siblings_share_the_pass() -> None:
     body = "return x.min(axis=0), x.argmax(axis=0), (x > 1).any(axis=0), x.sum(axis=0) / 2"
-    parts, last, *_ = parts_of(body)
+    parts, last = ways(parts_of(body)[0])
     assert parts.count("while ") == last.count("while ") == 1
     assert [k.count("column_argmax(") for k in (parts, last)] == [1, 1]
 
 
 def test_what_needs_the_result_is_a_launch_of_its_own() -> None:
     kernels = parts_of("return (x - x.mean(axis=0)) / np.abs(x - x.mean(axis=0)).max(axis=0)")[:-1]
-    assert sum("_parts(" in k.partition("\n")[0] for k in kernels) == 2
+    assert sum("_partial" in k.partition(":")[0] for k in kernels) == 2
 
 
 def test_what_each_column_needs_is_computed_with_it() -> None:
-    parts, last, *_ = parts_of("s = x.sum(axis=0)\n    return s, np.sqrt(s * s + 1)")
+    parts, last = ways(parts_of("s = x.sum(axis=0)\n    return s, np.sqrt(s * s + 1)")[0])
     assert "math.sqrt(" not in parts and "math.sqrt(" in last
 
 
 def test_no_index_is_taken_apart_in_a_loop() -> None:
-    parts, last, *_ = parts_of("return x.max(axis=0)", 'x: "float64[:, :, :]"')
-    for kernel in (parts, last):
-        head, _, loop = kernel.partition("while ")
-        assert " // " in head and " // " not in loop and " % " not in loop
+    folds = parts_of("return x.max(axis=0)", 'x: "float64[:, :, :]"')[0]
+    head, _, loop = folds.partition("while ")
+    assert " // " in head and " // " not in loop and " % " not in loop
 
 
 def test_a_later_fold_waits_for_what_the_column_stores() -> None:
     """A stage of the last launch stores what the fold of the first one would read."""
     kernels = parts_of("x[0] = x.sum(axis=0)\n    return x.max(axis=0)")[:-1]
-    assert sum("_parts(" in k.partition("\n")[0] for k in kernels) == 2
+    assert sum("_partial" in k.partition(":")[0] and "blockIdx.y" in k for k in kernels) == 2
 
 
 def test_in_a_loop_of_the_host_partial_results_are_made_once() -> None:
@@ -170,15 +177,15 @@ def test_sizes_at_the_borders_of_blocks_and_parts(engine: str, count: int) -> No
     ("kernel", "right", "wrong"),
     [
         pytest.param(
-            "f_columns_parts",
+            "f_columns",
             "while j < x.shape[0]",
             "while j < x.shape[0] - 1",
             marks=pytest.mark.long,
         ),
-        ("f_columns_parts", "j += cuda.gridDim.y * cuda.blockDim.y", "j += cuda.blockDim.y"),
-        ("f_columns_parts", "if column < x.shape[1]", "if column <= x.shape[1]"),
+        ("f_columns", "j += cuda.gridDim.y * cuda.blockDim.y", "j += cuda.blockDim.y"),
+        ("f_columns", "if column < x.shape[1]", "if column <= x.shape[1]"),
         pytest.param(
-            "f_columns", "while j < total_partial.shape[0]", "while j < 1", marks=pytest.mark.long
+            "f_columns", "while k < total_partial.shape[0]", "while k < 1", marks=pytest.mark.long
         ),
         pytest.param("f_columns", "column_sum(total, scratch)", "total", marks=pytest.mark.long),
         pytest.param("f_kernel", "range(x.shape[0])", "range(x.shape[1])", marks=pytest.mark.long),
@@ -198,6 +205,22 @@ def test_verification_sees_a_mistake_in_each_kernel(
     assert found.mismatch is not None
 
 
+def test_the_last_block_reads_what_all_threads_of_others_have_stored() -> None:
+    """No machine here runs blocks at once: without the barrier, every result would be right."""
+    *_, helper = "".join(parts_of("return x.sum(axis=0)")).partition("if is_last_part(done):")
+    assert helper
+    (function,) = SourceModule(f"{HEAD}def f(x):\n    return x.sum(axis=0)\n", "f.py").functions
+    text = module_text(convert_function(function, "float64[:, :]").texts, "")
+    lines = text.partition("def is_last_part(done):")[2].partition("return ")[0]
+    order = [lines.index(x) for x in ("syncthreads()", "threadfence()", "atomic.inc")]
+    assert order == sorted(order)
+
+
+def test_another_launch_stores_into_what_blocks_still_read() -> None:
+    *kernels, host = parts_of("x[0] = x.sum(axis=0)")
+    assert "_counter(" not in host and not any("is_last_part" in k for k in kernels)
+
+
 @pytest.mark.skipif(compiler() is None, reason="no CUDA compiler is installed")
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
 def test_the_compiled_kernels(shell: Shell, dtype: str) -> None:
@@ -209,7 +232,7 @@ def test_the_compiled_kernels(shell: Shell, dtype: str) -> None:
     rng = np.random.default_rng(1)
     for n, m in ((0, 3), (1, 33), (70, 40), (600, 5), (2048, 64)):
         x = (rng.normal(size=(n, m)) * 10).astype(dtype)
-        made.f_columns_parts.counts = counts = Counts()
+        made.f_columns.counts = counts = Counts()
         np.testing.assert_allclose(made.f(x), x.sum(axis=0), rtol=1e-4, atol=1e-2)
     assert made.f_kernel.launches == 0
     assert counts.instructions <= 15 * n * m

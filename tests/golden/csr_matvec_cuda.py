@@ -19,7 +19,7 @@
 # porter: assumed csr_matvec: x is a 1-D array of float64
 # porter: converts csr_matvec: x: integers and bools become float64 (a pass over the array)
 # porter: verified csr_matvec: simulator 24 cases; emulator 28 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:c280564201bbdcb7ae57c9daca20e24f59edacb300274a18fe74ab96c75dd1c1
+# porter: output sha256:ec6869f1c2df75d117b1853f36a3f7a1b5713d30dce7d8eb0827c43cda158ac5
 
 """CUDA kernels for the NumPy functions of csr_matvec.py."""
 
@@ -238,7 +238,7 @@ def _float64(value, name, rule):
 
 def _one_dtype(names, *arrays, rule=""):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
-    dtypes = {array.dtype for array in arrays}
+    dtypes = {array.dtype.newbyteorder("=") for array in arrays}
     rule, mixed, _ = rule.partition("mixed")
     integers = [dtype for dtype in dtypes if dtype.kind in "biu"]
     if len(dtypes) == 1 and not (rule and integers):
@@ -249,7 +249,7 @@ def _one_dtype(names, *arrays, rule=""):
     if rule or mixed:
         pairs = zip(arrays, names.split())
         return [
-            a if a.dtype == np.float64 else _float64(a, name, rule.strip())
+            a if a.dtype.name == "float64" else _float64(a, name, rule.strip())
             for a, name in pairs
         ]
     found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
@@ -275,11 +275,12 @@ def _new(shape, dtype, stream):
     On the default stream it may have the memory of an earlier result that nobody holds any more:
     the driver takes longer to allocate than many kernels take to run.
     """
+    dtype = np.dtype(dtype).newbyteorder("=")
     if stream or config.ENABLE_CUDASIM:
         return cuda.device_array(shape, dtype, stream=stream)
     results = vars(_KEPT).setdefault("results", [])
     context = cuda.current_context()
-    kind = shape, np.dtype(dtype), id(context)
+    kind = shape, dtype, id(context)
     for k, (known, array, where, owner, _) in enumerate(results):
         if known == kind and owner() is None:
             del results[k]
@@ -303,7 +304,8 @@ def _workspace(name, shape, dtype, stream, zero=False):
     """
     kept = vars(_KEPT).setdefault("arrays", {})
     context = cuda.current_context()
-    key = name, shape, np.dtype(dtype), stream, id(context)
+    dtype = np.dtype(dtype).newbyteorder("=")
+    key = name, shape, dtype, stream, id(context)
     array, _ = kept.pop(key, (None, None))
     if array is None:
         array = cuda.device_array(shape, dtype, stream=stream)

@@ -11,7 +11,7 @@
 # porter: form gaussian_pdf(float64, float64, float64)
 # porter: shapes gaussian_pdf: x[] mean[] sigma[]
 # porter: verified gaussian_pdf: simulator 48 cases; ptx sm_75 sm_80 sm_90 16 cases
-# porter: output sha256:f925c0283ae37f15f46544514f2748e9cde96a3f279d408e54716f9ecb390a6f
+# porter: output sha256:dd2d6335e2dd532d401aa70358a89bc3d27468e08cda2794a6af5634e5609d4f
 
 """CUDA kernels for the NumPy functions of gaussian.py."""
 
@@ -241,7 +241,9 @@ def _number(value, name, *arrays, floats=False):
             found = f"{name} and an array are integers, and NumPy computes integers"
             raise TypeError(f"{found}: pass float({name}), or {_command()}")
     for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
-        wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
+        wanted = (
+            np.dtype(np.float64) if dtype.kind in "biu" else dtype.newbyteorder("=")
+        )
         # beside a number of Python this one decides; an int8 times 0.5 is a float64
         beside = 1.0 if type(array) in (bool, int, float) else dtype
         own = np.float64 if value.dtype.kind in "biu" else value.dtype
@@ -266,11 +268,12 @@ def _new(shape, dtype, stream):
     On the default stream it may have the memory of an earlier result that nobody holds any more:
     the driver takes longer to allocate than many kernels take to run.
     """
+    dtype = np.dtype(dtype).newbyteorder("=")
     if stream or config.ENABLE_CUDASIM:
         return cuda.device_array(shape, dtype, stream=stream)
     results = vars(_KEPT).setdefault("results", [])
     context = cuda.current_context()
-    kind = shape, np.dtype(dtype), id(context)
+    kind = shape, dtype, id(context)
     for k, (known, array, where, owner, _) in enumerate(results):
         if known == kind and owner() is None:
             del results[k]

@@ -12,7 +12,7 @@
 # porter: form hidden_layer(float64, float64)
 # porter: shapes hidden_layer: greyscales[] weights[]
 # porter: verified hidden_layer: simulator 48 cases; ptx sm_75 sm_80 sm_90 16 cases
-# porter: output sha256:2ec3fe18b7d9546295e1f07ce9d7e8f69a2d20e5aa998538df6876f17c1914af
+# porter: output sha256:b3d532d366c1dfb5be77407ae782853ab0c07e4622166e63c2852e5139e2a3fd
 
 """CUDA kernels for the NumPy functions of hidden_layer.py."""
 
@@ -214,7 +214,7 @@ def _float64(value, name, rule):
 
 def _one_dtype(names, *arrays, rule=""):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
-    dtypes = {array.dtype for array in arrays}
+    dtypes = {array.dtype.newbyteorder("=") for array in arrays}
     rule, mixed, _ = rule.partition("mixed")
     integers = [dtype for dtype in dtypes if dtype.kind in "biu"]
     if len(dtypes) == 1 and not (rule and integers):
@@ -225,7 +225,7 @@ def _one_dtype(names, *arrays, rule=""):
     if rule or mixed:
         pairs = zip(arrays, names.split())
         return [
-            a if a.dtype == np.float64 else _float64(a, name, rule.strip())
+            a if a.dtype.name == "float64" else _float64(a, name, rule.strip())
             for a, name in pairs
         ]
     found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
@@ -278,11 +278,12 @@ def _new(shape, dtype, stream):
     On the default stream it may have the memory of an earlier result that nobody holds any more:
     the driver takes longer to allocate than many kernels take to run.
     """
+    dtype = np.dtype(dtype).newbyteorder("=")
     if stream or config.ENABLE_CUDASIM:
         return cuda.device_array(shape, dtype, stream=stream)
     results = vars(_KEPT).setdefault("results", [])
     context = cuda.current_context()
-    kind = shape, np.dtype(dtype), id(context)
+    kind = shape, dtype, id(context)
     for k, (known, array, where, owner, _) in enumerate(results):
         if known == kind and owner() is None:
             del results[k]

@@ -7,7 +7,7 @@
 # porter: assumed l2_norms: vectors is a 2-D array of float64
 # porter: converts l2_norms: vectors: signed integers whose largest value n keeps n**2 within the dtype and 2147483648 * n**2 within 2**53 become float64 (a pass over the array)
 # porter: verified l2_norms: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:a77c5404236c0bc444d28ae6ee31b8901c6e926152f58c9de11d1ed7a58512c3
+# porter: output sha256:1754ad27afb352ab0f7e1ccbb46f8e20a222e8de01b2025a8f4ae90d805be3f0
 
 """CUDA kernels for the NumPy functions of l2_norms.py."""
 
@@ -245,11 +245,12 @@ def _new(shape, dtype, stream):
     On the default stream it may have the memory of an earlier result that nobody holds any more:
     the driver takes longer to allocate than many kernels take to run.
     """
+    dtype = np.dtype(dtype).newbyteorder("=")
     if stream or config.ENABLE_CUDASIM:
         return cuda.device_array(shape, dtype, stream=stream)
     results = vars(_KEPT).setdefault("results", [])
     context = cuda.current_context()
-    kind = shape, np.dtype(dtype), id(context)
+    kind = shape, dtype, id(context)
     for k, (known, array, where, owner, _) in enumerate(results):
         if known == kind and owner() is None:
             del results[k]

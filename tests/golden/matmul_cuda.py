@@ -11,7 +11,7 @@
 # porter: converts matmul: A, B: integers and bools beside arrays of floats become float64 (a pass over the array)
 # porter: converts matmul: A, B: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified matmul: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:96a97cae8ded29f22931620694d4f12edc7c67d84c9d5ab57d1a3de1cdb82c6f
+# porter: output sha256:029eaf4c179b0e32511146b87de0525baa61df55c25981dfca788a451ea3b0bf
 
 """CUDA kernels for the NumPy functions of matmul.py."""
 
@@ -385,7 +385,7 @@ def _float64(value, name, rule):
 
 def _one_dtype(names, *arrays, rule=""):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
-    dtypes = {array.dtype for array in arrays}
+    dtypes = {array.dtype.newbyteorder("=") for array in arrays}
     beside, _, rule = rule.rpartition(": ")
     only, _, kept = beside.partition(" beside ")
     rule, mixed, _ = rule.partition("mixed")
@@ -400,14 +400,14 @@ def _one_dtype(names, *arrays, rule=""):
     odd = [
         n
         for n, a in zip(names.split(), arrays)
-        if a.dtype in integers and n not in only.split()
+        if a.dtype.newbyteorder("=") in integers and n not in only.split()
     ]
     if beside and (odd or len(integers) == len(dtypes)):
         rule = mixed = ""  # integers that meet are kept, of one dtype
     if rule or mixed:
         pairs = zip(arrays, names.split())
         return [
-            a if a.dtype == np.float64 else _float64(a, name, rule.strip())
+            a if a.dtype.name == "float64" else _float64(a, name, rule.strip())
             for a, name in pairs
         ]
     word, cure = (
@@ -431,11 +431,12 @@ def _new(shape, dtype, stream):
     On the default stream it may have the memory of an earlier result that nobody holds any more:
     the driver takes longer to allocate than many kernels take to run.
     """
+    dtype = np.dtype(dtype).newbyteorder("=")
     if stream or config.ENABLE_CUDASIM:
         return cuda.device_array(shape, dtype, stream=stream)
     results = vars(_KEPT).setdefault("results", [])
     context = cuda.current_context()
-    kind = shape, np.dtype(dtype), id(context)
+    kind = shape, dtype, id(context)
     for k, (known, array, where, owner, _) in enumerate(results):
         if known == kind and owner() is None:
             del results[k]
@@ -459,7 +460,8 @@ def _workspace(name, shape, dtype, stream, zero=False):
     """
     kept = vars(_KEPT).setdefault("arrays", {})
     context = cuda.current_context()
-    key = name, shape, np.dtype(dtype), stream, id(context)
+    dtype = np.dtype(dtype).newbyteorder("=")
+    key = name, shape, dtype, stream, id(context)
     array, _ = kept.pop(key, (None, None))
     if array is None:
         array = cuda.device_array(shape, dtype, stream=stream)

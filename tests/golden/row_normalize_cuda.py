@@ -13,7 +13,7 @@
 # porter: assumed normalized: x is a 2-D array of float64
 # porter: converts normalized: x: integers and bools become float64 (a pass over the array)
 # porter: verified normalized: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:49025a58182bd4b5d310320792e8568b887802e6a7ec011be8c5623e9aa610d5
+# porter: output sha256:16fcd5b2df528ac339071c1545c2e4a8e67408310aff8c6ca8688cdb8ebbdafc
 
 """CUDA kernels for the NumPy functions of row_normalize.py."""
 
@@ -200,6 +200,12 @@ def _array(value, name, ndim, dtypes, converts="", written=False):
             raise TypeError(f"{found}: pass np.asarray({name}), or {_command()}")
         value = np.asarray(value)
         if not value.dtype.isnative and not written:
+            # a copy of an array does not show what is stored into it
+            others = sys._getframe(1).f_locals.items()
+            others = [v for n, v in others if n not in (name, f"whole_{name}")]
+            if any(np.may_share_memory(value, v) for v in others if isinstance(v, np.ndarray)):
+                found = f"{name} overlaps another argument, and its bytes are in another order"
+                raise TypeError(f"{found}: pass {name}.astype({value.dtype.name!r})")
             value = value.astype(value.dtype.newbyteorder("="))
         if written and not value.flags.writeable:
             raise ValueError(f"{name} is read-only, but the function stores into it")
@@ -283,11 +289,12 @@ def _new(shape, dtype, stream):
     On the default stream it may have the memory of an earlier result that nobody holds any more:
     the driver takes longer to allocate than many kernels take to run.
     """
+    dtype = np.dtype(dtype).newbyteorder("=")
     if stream or config.ENABLE_CUDASIM:
         return cuda.device_array(shape, dtype, stream=stream)
     results = vars(_KEPT).setdefault("results", [])
     context = cuda.current_context()
-    kind = shape, np.dtype(dtype), id(context)
+    kind = shape, dtype, id(context)
     for k, (known, array, where, owner, _) in enumerate(results):
         if known == kind and owner() is None:
             del results[k]

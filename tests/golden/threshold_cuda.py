@@ -20,7 +20,7 @@
 # porter: form clip_outliers(float64, float64)
 # porter: shapes clip_outliers: x[] limit[]
 # porter: verified clip_outliers: simulator 48 cases; ptx sm_75 sm_80 sm_90 16 cases
-# porter: output sha256:7dd46b6db20f9736eb4386a635c358c6afca491f3c2a194514e743761b533696
+# porter: output sha256:e3a3d4871c49c88947f7995db05ba52c0bd35c268e09831ff55b6dd1ed6f5d6b
 
 """CUDA kernels for the NumPy functions of threshold.py."""
 
@@ -178,6 +178,12 @@ def _array(value, name, ndim, dtypes, converts="", written=False):
             raise TypeError(f"{found}: pass np.asarray({name}), or {_command()}")
         value = np.asarray(value)
         if not value.dtype.isnative and not written:
+            # a copy of an array does not show what is stored into it
+            others = sys._getframe(1).f_locals.items()
+            others = [v for n, v in others if n not in (name, f"whole_{name}")]
+            if any(np.may_share_memory(value, v) for v in others if isinstance(v, np.ndarray)):
+                found = f"{name} overlaps another argument, and its bytes are in another order"
+                raise TypeError(f"{found}: pass {name}.astype({value.dtype.name!r})")
             value = value.astype(value.dtype.newbyteorder("="))
         if written and not value.flags.writeable:
             raise ValueError(f"{name} is read-only, but the function stores into it")
@@ -281,7 +287,9 @@ def _number(value, name, *arrays, floats=False):
             found = f"{name} and an array are integers, and NumPy computes integers"
             raise TypeError(f"{found}: pass float({name}), or {_command()}")
     for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
-        wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
+        wanted = (
+            np.dtype(np.float64) if dtype.kind in "biu" else dtype.newbyteorder("=")
+        )
         # beside a number of Python this one decides; an int8 times 0.5 is a float64
         beside = 1.0 if type(array) in (bool, int, float) else dtype
         own = np.float64 if value.dtype.kind in "biu" else value.dtype

@@ -8,7 +8,7 @@
 # porter: converts zscores: table: integers and bools become float64 (a pass over the array)
 # porter: notes zscores: the squared deviations at line 10 are summed in the pass that finds the mean, so rounded otherwise
 # porter: verified zscores: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:a7d7ef62d031673f83da2df21bf8fc660bb0e0fcbf9f0d18ded231da52ed4b0f
+# porter: output sha256:b3e3009f0091661a3a1b1b4f5b6f5916ffbbf980ed4dc50f98e24776d63b2fae
 
 """CUDA kernels for the NumPy functions of zscores.py."""
 
@@ -419,11 +419,12 @@ def _new(shape, dtype, stream):
     On the default stream it may have the memory of an earlier result that nobody holds any more:
     the driver takes longer to allocate than many kernels take to run.
     """
+    dtype = np.dtype(dtype).newbyteorder("=")
     if stream or config.ENABLE_CUDASIM:
         return cuda.device_array(shape, dtype, stream=stream)
     results = vars(_KEPT).setdefault("results", [])
     context = cuda.current_context()
-    kind = shape, np.dtype(dtype), id(context)
+    kind = shape, dtype, id(context)
     for k, (known, array, where, owner, _) in enumerate(results):
         if known == kind and owner() is None:
             del results[k]
@@ -447,7 +448,8 @@ def _workspace(name, shape, dtype, stream, zero=False):
     """
     kept = vars(_KEPT).setdefault("arrays", {})
     context = cuda.current_context()
-    key = name, shape, np.dtype(dtype), stream, id(context)
+    dtype = np.dtype(dtype).newbyteorder("=")
+    key = name, shape, dtype, stream, id(context)
     array, _ = kept.pop(key, (None, None))
     if array is None:
         array = cuda.device_array(shape, dtype, stream=stream)

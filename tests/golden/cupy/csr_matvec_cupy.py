@@ -20,7 +20,7 @@
 # porter: assumed csr_matvec: x is a 1-D array of float64
 # porter: converts csr_matvec: x: integers and bools become float64 (a pass over the array)
 # porter: verified csr_matvec: simulator 24 cases; emulator 28 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:b42abc08a52d0920278725b8d5462b006409043a8d056157618814d355be4009
+# porter: output sha256:7827f39e47e582769d36924096c6da62940fa252f66dacce0c1c3a4cfad617d4
 
 """CuPy for the NumPy functions of csr_matvec.py."""
 
@@ -214,6 +214,12 @@ def _array(value, name, ndim, dtypes, converts="", written=False):
             raise TypeError(f"{found}: pass np.asarray({name}), or {_command()}")
         value = np.asarray(value)
         if not value.dtype.isnative and not written:
+            # a copy of an array does not show what is stored into it
+            others = sys._getframe(1).f_locals.items()
+            others = [v for n, v in others if n not in (name, f"whole_{name}")]
+            if any(np.may_share_memory(value, v) for v in others if isinstance(v, np.ndarray)):
+                found = f"{name} overlaps another argument, and its bytes are in another order"
+                raise TypeError(f"{found}: pass {name}.astype({value.dtype.name!r})")
             value = value.astype(value.dtype.newbyteorder("="))
         if written and not value.flags.writeable:
             raise ValueError(f"{name} is read-only, but the function stores into it")
@@ -285,7 +291,7 @@ def _float64(value, name, rule):
 
 def _one_dtype(names, *arrays, rule="", lone=""):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
-    dtypes = {array.dtype for array in arrays}
+    dtypes = {array.dtype.newbyteorder("=") for array in arrays}
     rule, mixed, _ = rule.partition("mixed")
     integers = [dtype for dtype in dtypes if dtype.kind in "biu"]
     if len(dtypes) == 1 and not (rule and integers):
@@ -293,7 +299,9 @@ def _one_dtype(names, *arrays, rule="", lone=""):
     single = any(dtype.name == "float32" for dtype in dtypes)
     if single and (not mixed or any(dtype.itemsize < 4 for dtype in integers)):
         rule = mixed = ""
-    others = [name for name, a in zip(names.split(), arrays) if a.dtype != np.float64]
+    others = [
+        name for name, a in zip(names.split(), arrays) if a.dtype.name != "float64"
+    ]
     if lone and len(others) == 1:
         # the only one that is not a float64: `lone` says of which kinds it may be
         kinds = dict(part.split(":") for part in lone.split()).get(others[0])
@@ -301,7 +309,7 @@ def _one_dtype(names, *arrays, rule="", lone=""):
     if rule or mixed:
         pairs = zip(arrays, names.split())
         return [
-            a if a.dtype == np.float64 else _float64(a, name, rule.strip())
+            a if a.dtype.name == "float64" else _float64(a, name, rule.strip())
             for a, name in pairs
         ]
     found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
@@ -318,7 +326,7 @@ def _integer(value, name, dtype=None):
         found = f"{name} is {value!r}, but the kernels were made for an integer"
         raise TypeError(f"{found}: {_command()}")
     if dtype is not None and isinstance(value, np.generic):
-        if np.result_type(dtype, value.dtype) != dtype:
+        if np.result_type(dtype, value.dtype).name != dtype.name:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass int({name})"
             )
@@ -346,7 +354,8 @@ def _workspace(name, shape, dtype, stream, zero=False):
     """
     kept = vars(_KEPT).setdefault("arrays", {})
     context = cuda.current_context()
-    key = name, shape, np.dtype(dtype), stream, id(context)
+    dtype = np.dtype(dtype).newbyteorder("=")
+    key = name, shape, dtype, stream, id(context)
     array, _ = kept.pop(key, (None, None))
     if array is None:
         array = cuda.device_array(shape, dtype, stream=stream)

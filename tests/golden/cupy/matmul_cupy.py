@@ -9,7 +9,7 @@
 # porter: assumed matmul: A is a 2-D array of float64
 # porter: assumed matmul: B is a 2-D array of float64
 # porter: verified matmul: simulator 24 cases
-# porter: output sha256:f76666275bfd97add8ecd975ed1857ef913ddb65dfac7370db38cbc6dd097912
+# porter: output sha256:1363fff42e169e497913e48fa8cc798a8784ed1b8536a1dbfb967a10cf08f969
 
 """CuPy for the NumPy functions of matmul.py."""
 
@@ -130,7 +130,7 @@ def _refuse_wrapper(value, name):
 
 def _one_dtype(names, *arrays):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
-    dtypes = {array.dtype for array in arrays}
+    dtypes = {array.dtype.newbyteorder("=") for array in arrays}
     if len(dtypes) > 1:
         found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
         raise TypeError(f"{found}: give them one dtype, or {_command()}")

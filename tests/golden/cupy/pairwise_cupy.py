@@ -12,7 +12,7 @@
 # porter: converts pairwise_distances: x, y: int8, int16, uint8, uint16 and bool beside float64 alone become float64 (a pass over the array)
 # porter: converts pairwise_distances: x, y: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified pairwise_distances: simulator 24 cases
-# porter: output sha256:2ac8736ef3b095b8f9a20bb626b40feee6dab8da2fc02348b60ddb7732964677
+# porter: output sha256:283b5ea1e4edaf06d8ed7556ee9df5c911ec2fc28074086380f4cb2607da5db5
 
 """CuPy for the NumPy functions of pairwise.py."""
 
@@ -175,7 +175,7 @@ def _float64(value, name, rule):
 
 def _one_dtype(names, *arrays, rule="", lone=""):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
-    dtypes = {array.dtype for array in arrays}
+    dtypes = {array.dtype.newbyteorder("=") for array in arrays}
     rule, mixed, _ = rule.partition("mixed")
     integers = [dtype for dtype in dtypes if dtype.kind in "biu"]
     if len(dtypes) == 1 and not (rule and integers):
@@ -183,7 +183,9 @@ def _one_dtype(names, *arrays, rule="", lone=""):
     single = any(dtype.name == "float32" for dtype in dtypes)
     if single and (not mixed or any(dtype.itemsize < 4 for dtype in integers)):
         rule = mixed = ""
-    others = [name for name, a in zip(names.split(), arrays) if a.dtype != np.float64]
+    others = [
+        name for name, a in zip(names.split(), arrays) if a.dtype.name != "float64"
+    ]
     if lone and len(others) == 1:
         # the only one that is not a float64: `lone` says of which kinds it may be
         kinds = dict(part.split(":") for part in lone.split()).get(others[0])
@@ -191,7 +193,7 @@ def _one_dtype(names, *arrays, rule="", lone=""):
     if rule or mixed:
         pairs = zip(arrays, names.split())
         return [
-            a if a.dtype == np.float64 else _float64(a, name, rule.strip())
+            a if a.dtype.name == "float64" else _float64(a, name, rule.strip())
             for a, name in pairs
         ]
     found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))

@@ -15,7 +15,7 @@
 # porter: shapes clip_outliers: x[n] limit[]
 # porter: assumed clip_outliers: x is a 1-D array of float64
 # porter: verified clip_outliers: simulator 24 cases
-# porter: output sha256:2845157308d4793cfa30d525a0572837bae5c79903b2633ba3e7716a99f4fa81
+# porter: output sha256:fc50cfa09afe44180928963c35d32a24c7f05d832835aba273e3bbbd81bbf7db
 
 """CuPy for the NumPy functions of threshold.py."""
 
@@ -163,7 +163,9 @@ def _number(value, name, *arrays):
     value = value[()] if isinstance(value, np.ndarray) else value
     dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in arrays]
     for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
-        wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
+        wanted = (
+            np.dtype(np.float64) if dtype.kind in "biu" else dtype.newbyteorder("=")
+        )
         # beside a number of Python this one decides; an int8 times 0.5 is a float64
         beside = 1.0 if type(array) in (bool, int, float) else dtype
         own = np.float64 if value.dtype.kind in "biu" else value.dtype

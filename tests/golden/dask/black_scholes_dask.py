@@ -19,7 +19,7 @@
 # porter: assumed black_scholes: strike is a 1-D array of float64
 # porter: assumed black_scholes: years is a 1-D array of float64
 # porter: verified black_scholes: cpu 24 cases
-# porter: output sha256:55c8fa39e515f868873fbf8b3d71b515aa1dbc0d303726de0d8fa8cc072a143a
+# porter: output sha256:5310531ec3a2e9c41de6b4c87f6c70c61d3aee6ae4cd01cec772b36c1aa8f093
 
 """Functions of Dask's arrays for the NumPy functions of black_scholes.py."""
 
@@ -377,7 +377,7 @@ def _refuse_wrapper(value, name):
 
 def _one_dtype(names, *arrays):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
-    dtypes = {array.dtype for array in arrays}
+    dtypes = {array.dtype.newbyteorder("=") for array in arrays}
     if len(dtypes) > 1:
         found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
         raise TypeError(f"{found}: give them one dtype, or {_command()}")
@@ -410,7 +410,9 @@ def _number(value, name, *arrays):
     value = value[()] if isinstance(value, np.ndarray) else value
     dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in arrays]
     for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
-        wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
+        wanted = (
+            np.dtype(np.float64) if dtype.kind in "biu" else dtype.newbyteorder("=")
+        )
         # beside a number of Python this one decides; an int8 times 0.5 is a float64
         beside = 1.0 if type(array) in (bool, int, float) else dtype
         own = np.float64 if value.dtype.kind in "biu" else value.dtype

@@ -9,7 +9,7 @@
 # porter: shapes gaussian_pdf: x[n] mean[] sigma[]
 # porter: assumed gaussian_pdf: x is a 1-D array of float64
 # porter: verified gaussian_pdf: cpu 24 cases
-# porter: output sha256:f19685423e6a664af95052621fe7ac21d638800a0e87c97522673f7e1b257e66
+# porter: output sha256:c6f6fea37898eb508df70bf6392ef786fcfb3a8bcc25f1f597d9e58c6f27b3f8
 
 """Functions of Dask's arrays for the NumPy functions of gaussian.py."""
 
@@ -185,7 +185,9 @@ def _number(value, name, *arrays):
     value = value[()] if isinstance(value, np.ndarray) else value
     dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in arrays]
     for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
-        wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
+        wanted = (
+            np.dtype(np.float64) if dtype.kind in "biu" else dtype.newbyteorder("=")
+        )
         # beside a number of Python this one decides; an int8 times 0.5 is a float64
         beside = 1.0 if type(array) in (bool, int, float) else dtype
         own = np.float64 if value.dtype.kind in "biu" else value.dtype

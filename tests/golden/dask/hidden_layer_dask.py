@@ -9,7 +9,7 @@
 # porter: assumed hidden_layer: greyscales is a 1-D array of float64
 # porter: assumed hidden_layer: weights is a 1-D array of float64
 # porter: verified hidden_layer: cpu 24 cases
-# porter: output sha256:b78d00d9c64fa0b8aaca61fdc966cc4e7c779b902d8a09bdf4c0a249d3b97902
+# porter: output sha256:8389a2175f6a8dc2441ece89974d9a897874aee388b11a26c7fccf76cf0f77c9
 
 """Functions of Dask's arrays for the NumPy functions of hidden_layer.py."""
 
@@ -187,7 +187,7 @@ def _refuse_wrapper(value, name):
 
 def _one_dtype(names, *arrays):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
-    dtypes = {array.dtype for array in arrays}
+    dtypes = {array.dtype.newbyteorder("=") for array in arrays}
     if len(dtypes) > 1:
         found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
         raise TypeError(f"{found}: give them one dtype, or {_command()}")

@@ -10,7 +10,7 @@
 # porter: assumed mandelbrot: re is a 1-D array of float64
 # porter: assumed mandelbrot: im is a 1-D array of float64
 # porter: verified mandelbrot: cpu 24 cases
-# porter: output sha256:67db77189242b96b1a916fe010cc264a338d53e0267d8e6414b977c7e92aea6d
+# porter: output sha256:d794a3615a2ec53498daa44816c176cb24aad1e4acb01b76a4c9b13481327b3b
 
 """Functions of Dask's arrays for the NumPy functions of mandelbrot.py."""
 
@@ -164,7 +164,7 @@ def _refuse_wrapper(value, name):
 
 def _one_dtype(names, *arrays):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
-    dtypes = {array.dtype for array in arrays}
+    dtypes = {array.dtype.newbyteorder("=") for array in arrays}
     if len(dtypes) > 1:
         found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
         raise TypeError(f"{found}: give them one dtype, or {_command()}")
@@ -181,7 +181,7 @@ def _integer(value, name, dtype=None):
         found = f"{name} is {value!r}, but the block functions were made for an integer"
         raise TypeError(f"{found}: {_command()}")
     if dtype is not None and isinstance(value, np.generic):
-        if np.result_type(dtype, value.dtype) != dtype:
+        if np.result_type(dtype, value.dtype).name != dtype.name:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass int({name})"
             )

@@ -9,7 +9,7 @@
 # porter: assumed matmul: A is a 2-D array of float64
 # porter: assumed matmul: B is a 2-D array of float64
 # porter: verified matmul: cpu 24 cases
-# porter: output sha256:4151a314f7a93aab69a1079a8e3d7c7c89794fd68ffbfbaa57a6678f755b91c4
+# porter: output sha256:3dca1561b39fa8e1f1779003c55d98679a340813b708fa2e16ed3b87d7dd2b17
 
 """Functions of Dask's arrays for the NumPy functions of matmul.py."""
 
@@ -156,7 +156,7 @@ def _refuse_wrapper(value, name):
 
 def _one_dtype(names, *arrays):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
-    dtypes = {array.dtype for array in arrays}
+    dtypes = {array.dtype.newbyteorder("=") for array in arrays}
     if len(dtypes) > 1:
         found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
         raise TypeError(f"{found}: give them one dtype, or {_command()}")

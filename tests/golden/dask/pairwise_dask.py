@@ -9,7 +9,7 @@
 # porter: assumed pairwise_distances: x is a 2-D array of float64
 # porter: assumed pairwise_distances: y is a 2-D array of float64
 # porter: verified pairwise_distances: cpu 24 cases
-# porter: output sha256:c493a6ea59936fc58df26988f3f2c63ce202210af4cf4b3d35ddc077e754a7d9
+# porter: output sha256:f49129331e1e590f1eb66408db8135eddf88b8ab3242ca5d73089b47964cc8ca
 
 """Functions of Dask's arrays for the NumPy functions of pairwise.py."""
 
@@ -175,7 +175,7 @@ def _refuse_wrapper(value, name):
 
 def _one_dtype(names, *arrays):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
-    dtypes = {array.dtype for array in arrays}
+    dtypes = {array.dtype.newbyteorder("=") for array in arrays}
     if len(dtypes) > 1:
         found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
         raise TypeError(f"{found}: give them one dtype, or {_command()}")

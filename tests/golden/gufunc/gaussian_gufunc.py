@@ -15,7 +15,7 @@
 # porter: converts gaussian_pdf: x, mean, sigma: int8, int16, uint8, uint16 and bool beside float64 alone become float64 (a pass over the array)
 # porter: converts gaussian_pdf: x, mean, sigma: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified gaussian_pdf: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:e5a8b7e26da6a772f1714e07a177956a3b843670ea1a2803e8905cf64cc9bc43
+# porter: output sha256:226706ed94fd7bf6b3c892ac4e12263f980981fe6e1d7cc91d796499f04dcf52
 
 """Generalized ufuncs for the functions of gaussian.py."""
 
@@ -211,7 +211,7 @@ def _float64(value, name, rule):
 
 def _one_dtype(names, *arrays, rule="", lone=""):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
-    dtypes = {array.dtype for array in arrays}
+    dtypes = {array.dtype.newbyteorder("=") for array in arrays}
     rule, mixed, _ = rule.partition("mixed")
     integers = [dtype for dtype in dtypes if dtype.kind in "biu"]
     if len(dtypes) == 1 and not (rule and integers):
@@ -219,7 +219,9 @@ def _one_dtype(names, *arrays, rule="", lone=""):
     single = any(dtype.name == "float32" for dtype in dtypes)
     if single and (not mixed or any(dtype.itemsize < 4 for dtype in integers)):
         rule = mixed = ""
-    others = [name for name, a in zip(names.split(), arrays) if a.dtype != np.float64]
+    others = [
+        name for name, a in zip(names.split(), arrays) if a.dtype.name != "float64"
+    ]
     if lone and len(others) == 1:
         # the only one that is not a float64: `lone` says of which kinds it may be
         kinds = dict(part.split(":") for part in lone.split()).get(others[0])
@@ -227,7 +229,7 @@ def _one_dtype(names, *arrays, rule="", lone=""):
     if rule or mixed:
         pairs = zip(arrays, names.split())
         return [
-            a if a.dtype == np.float64 else _float64(a, name, rule.strip())
+            a if a.dtype.name == "float64" else _float64(a, name, rule.strip())
             for a, name in pairs
         ]
     found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
@@ -253,9 +255,8 @@ def _weak_integers(*values, computed=()):
 
     Not if all of a group are numbers of which something is `computed` first: y + 1 in (y + 1) * x.
     """
-    dtypes = {
-        v.dtype for v in values if hasattr(v, "dtype") and v.dtype.kind not in "fc"
-    }
+    arrays = [v for v in values if hasattr(v, "dtype") and v.dtype.kind not in "fc"]
+    dtypes = {v.dtype.newbyteorder("=") for v in arrays}
     alone = [all(type(v) in (bool, int, float) for v in group) for group in computed]
     others = any(dtype.kind not in "iu" for dtype in dtypes)
     if others or any(alone) or len(dtypes) != 1:

@@ -11,7 +11,7 @@
 # porter: assumed mandelbrot: re is a 1-D array of float64
 # porter: assumed mandelbrot: im is a 1-D array of float64
 # porter: verified mandelbrot: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:da45d4f98576b21d797bef9dbe1df40d8fe9592b0ed13ecfaa8a0e7d6cf17347
+# porter: output sha256:4f91b667edbd1c1840536665366b636b835e055647f062f01607fcb88cd01eae
 
 """Generalized ufuncs for the functions of mandelbrot.py."""
 
@@ -174,7 +174,7 @@ def _refuse_wrapper(value, name):
 
 def _one_dtype(names, *arrays):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
-    dtypes = {array.dtype for array in arrays}
+    dtypes = {array.dtype.newbyteorder("=") for array in arrays}
     if len(dtypes) > 1:
         found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
         raise TypeError(f"{found}: give them one dtype, or {_command()}")
@@ -255,7 +255,7 @@ def _integer(value, name, dtype=None):
         found = f"{name} is {value!r}, but the gufuncs were made for an integer"
         raise TypeError(f"{found}: {_command()}")
     if dtype is not None and isinstance(value, np.generic):
-        if np.result_type(dtype, value.dtype) != dtype:
+        if np.result_type(dtype, value.dtype).name != dtype.name:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass int({name})"
             )

@@ -13,7 +13,7 @@
 # porter: converts matmul: A, B: integers and bools beside arrays of floats become float64 (a pass over the array)
 # porter: converts matmul: A, B: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified matmul: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:6fe07fdf5d7b109dca65d68952f7094f7ff27719a19417a8b58dfe2fdef35b51
+# porter: output sha256:1b1a7176a5e6e4ebc738a50d6f56e744ca725b3857e201d74708191a0006e697
 
 """Generalized ufuncs for the functions of matmul.py."""
 
@@ -199,7 +199,7 @@ def _float64(value, name, rule):
 
 def _one_dtype(names, *arrays, rule=""):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
-    dtypes = {array.dtype for array in arrays}
+    dtypes = {array.dtype.newbyteorder("=") for array in arrays}
     beside, _, rule = rule.rpartition(": ")
     only, _, kept = beside.partition(" beside ")
     rule, mixed, _ = rule.partition("mixed")
@@ -214,14 +214,14 @@ def _one_dtype(names, *arrays, rule=""):
     odd = [
         n
         for n, a in zip(names.split(), arrays)
-        if a.dtype in integers and n not in only.split()
+        if a.dtype.newbyteorder("=") in integers and n not in only.split()
     ]
     if beside and (odd or len(integers) == len(dtypes)):
         rule = mixed = ""  # integers that meet are kept, of one dtype
     if rule or mixed:
         pairs = zip(arrays, names.split())
         return [
-            a if a.dtype == np.float64 else _float64(a, name, rule.strip())
+            a if a.dtype.name == "float64" else _float64(a, name, rule.strip())
             for a, name in pairs
         ]
     word, cure = (

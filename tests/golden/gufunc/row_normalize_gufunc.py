@@ -15,7 +15,7 @@
 # porter: assumed normalized: x is a 2-D array of float64
 # porter: converts normalized: x: integers and bools become float64 (a pass over the array)
 # porter: verified normalized: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:6a077d4e84d091c46007500e596a3aeeaf7775c3fb09cdbc690339286b7dec8e
+# porter: output sha256:1f69c09c2c24a5e0cee4083c78172f041d2bd7cd83266e4edba3388355f5acd5
 
 """Generalized ufuncs for the functions of row_normalize.py."""
 
@@ -148,6 +148,12 @@ def _array(value, name, ndim, dtypes, converts="", written=False):
             raise TypeError(f"{found}: pass np.asarray({name}), or {_command()}")
         value = np.asarray(value)
         if not value.dtype.isnative and not written:
+            # a copy of an array does not show what is stored into it
+            others = sys._getframe(1).f_locals.items()
+            others = [v for n, v in others if n not in (name, f"whole_{name}")]
+            if any(np.may_share_memory(value, v) for v in others if isinstance(v, np.ndarray)):
+                found = f"{name} overlaps another argument, and its bytes are in another order"
+                raise TypeError(f"{found}: pass {name}.astype({value.dtype.name!r})")
             value = value.astype(value.dtype.newbyteorder("="))
         if written and not value.flags.writeable:
             raise ValueError(f"{name} is read-only, but the function stores into it")

@@ -17,7 +17,7 @@
 # porter: assumed clip_outliers: x is a 1-D array of float64
 # porter: converts clip_outliers: x: signed integers, and unsigned ones of 8 and 16 bits whose largest value n keeps n within the dtype and within 2**53 beside numbers that are floats become float64 (a pass over the array)
 # porter: verified clip_outliers: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:d1fb073f595e04f0e52cad6aba9c19c2acfbcd031605df88f2964b01e73b2f66
+# porter: output sha256:2ae8f9bbfc393b1e70a066a08f2f202c60a01e403ba1f57b5896d253c7c960a9
 
 """Generalized ufuncs for the functions of threshold.py."""
 
@@ -156,6 +156,12 @@ def _array(value, name, ndim, dtypes, converts="", written=False):
             raise TypeError(f"{found}: pass np.asarray({name}), or {_command()}")
         value = np.asarray(value)
         if not value.dtype.isnative and not written:
+            # a copy of an array does not show what is stored into it
+            others = sys._getframe(1).f_locals.items()
+            others = [v for n, v in others if n not in (name, f"whole_{name}")]
+            if any(np.may_share_memory(value, v) for v in others if isinstance(v, np.ndarray)):
+                found = f"{name} overlaps another argument, and its bytes are in another order"
+                raise TypeError(f"{found}: pass {name}.astype({value.dtype.name!r})")
             value = value.astype(value.dtype.newbyteorder("="))
         if written and not value.flags.writeable:
             raise ValueError(f"{name} is read-only, but the function stores into it")
@@ -259,7 +265,9 @@ def _number(value, name, *arrays, floats=False):
             found = f"{name} and an array are integers, and NumPy computes integers"
             raise TypeError(f"{found}: pass float({name}), or {_command()}")
     for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
-        wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
+        wanted = (
+            np.dtype(np.float64) if dtype.kind in "biu" else dtype.newbyteorder("=")
+        )
         # beside a number of Python this one decides; an int8 times 0.5 is a float64
         beside = 1.0 if type(array) in (bool, int, float) else dtype
         own = np.float64 if value.dtype.kind in "biu" else value.dtype

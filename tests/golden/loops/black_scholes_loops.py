@@ -25,7 +25,7 @@
 # porter: form black_scholes(float64, float64, float64, float64, float64)
 # porter: shapes black_scholes: price[] strike[] years[] rate[] volatility[]
 # porter: verified black_scholes: cpu 48 cases
-# porter: output sha256:e2cf77cd7e377e8c3bc143975945697d4cdc189233ce1fa257b4048be86997dc
+# porter: output sha256:0bc375f9c67f3e77c4d01cc74d5c3e9853473cf82613e5d3cd78ec3e63c0cb20
 
 """Compiled loops for the NumPy functions of black_scholes.py."""
 
@@ -397,7 +397,7 @@ def _float64(value, name, rule):
 
 def _one_dtype(names, *arrays, rule="", lone=""):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
-    dtypes = {array.dtype for array in arrays}
+    dtypes = {array.dtype.newbyteorder("=") for array in arrays}
     rule, mixed, _ = rule.partition("mixed")
     integers = [dtype for dtype in dtypes if dtype.kind in "biu"]
     if len(dtypes) == 1 and not (rule and integers):
@@ -405,7 +405,9 @@ def _one_dtype(names, *arrays, rule="", lone=""):
     single = any(dtype.name == "float32" for dtype in dtypes)
     if single and (not mixed or any(dtype.itemsize < 4 for dtype in integers)):
         rule = mixed = ""
-    others = [name for name, a in zip(names.split(), arrays) if a.dtype != np.float64]
+    others = [
+        name for name, a in zip(names.split(), arrays) if a.dtype.name != "float64"
+    ]
     if lone and len(others) == 1:
         # the only one that is not a float64: `lone` says of which kinds it may be
         kinds = dict(part.split(":") for part in lone.split()).get(others[0])
@@ -413,7 +415,7 @@ def _one_dtype(names, *arrays, rule="", lone=""):
     if rule or mixed:
         pairs = zip(arrays, names.split())
         return [
-            a if a.dtype == np.float64 else _float64(a, name, rule.strip())
+            a if a.dtype.name == "float64" else _float64(a, name, rule.strip())
             for a, name in pairs
         ]
     found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
@@ -457,7 +459,9 @@ def _number(value, name, *arrays, floats=False):
             found = f"{name} and an array are integers, and NumPy computes integers"
             raise TypeError(f"{found}: pass float({name}), or {_command()}")
     for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
-        wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
+        wanted = (
+            np.dtype(np.float64) if dtype.kind in "biu" else dtype.newbyteorder("=")
+        )
         # beside a number of Python this one decides; an int8 times 0.5 is a float64
         beside = 1.0 if type(array) in (bool, int, float) else dtype
         own = np.float64 if value.dtype.kind in "biu" else value.dtype

@@ -12,7 +12,7 @@
 # porter: form gaussian_pdf(float64, float64, float64)
 # porter: shapes gaussian_pdf: x[] mean[] sigma[]
 # porter: verified gaussian_pdf: cpu 48 cases
-# porter: output sha256:086f3606ebce82df2b0132d0d428a95263421e23843632fd5e8b3069cde73ce2
+# porter: output sha256:ec0e0a06410963758ea0797e5a03a1b8f692403263d70b7066fb294b608a0ad3
 
 """Compiled loops for the NumPy functions of gaussian.py."""
 
@@ -239,7 +239,9 @@ def _number(value, name, *arrays, floats=False):
             found = f"{name} and an array are integers, and NumPy computes integers"
             raise TypeError(f"{found}: pass float({name}), or {_command()}")
     for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
-        wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
+        wanted = (
+            np.dtype(np.float64) if dtype.kind in "biu" else dtype.newbyteorder("=")
+        )
         # beside a number of Python this one decides; an int8 times 0.5 is a float64
         beside = 1.0 if type(array) in (bool, int, float) else dtype
         own = np.float64 if value.dtype.kind in "biu" else value.dtype

@@ -13,7 +13,7 @@
 # porter: form hidden_layer(float64, float64)
 # porter: shapes hidden_layer: greyscales[] weights[]
 # porter: verified hidden_layer: cpu 48 cases
-# porter: output sha256:7037c76c1bb2ea1b7143489762fd865a351e55e12b4c7dd5a1277b24dd84975c
+# porter: output sha256:5e88e1ffc05a42e4832e6d9bf4b25f9fe4c0b3cf387931a3c5c8629ac5024e86
 
 """Compiled loops for the NumPy functions of hidden_layer.py."""
 
@@ -235,7 +235,7 @@ def _float64(value, name, rule):
 
 def _one_dtype(names, *arrays, rule=""):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
-    dtypes = {array.dtype for array in arrays}
+    dtypes = {array.dtype.newbyteorder("=") for array in arrays}
     rule, mixed, _ = rule.partition("mixed")
     integers = [dtype for dtype in dtypes if dtype.kind in "biu"]
     if len(dtypes) == 1 and not (rule and integers):
@@ -246,7 +246,7 @@ def _one_dtype(names, *arrays, rule=""):
     if rule or mixed:
         pairs = zip(arrays, names.split())
         return [
-            a if a.dtype == np.float64 else _float64(a, name, rule.strip())
+            a if a.dtype.name == "float64" else _float64(a, name, rule.strip())
             for a, name in pairs
         ]
     found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))

@@ -10,7 +10,7 @@
 # porter: assumed mandelbrot: re is a 1-D array of float64
 # porter: assumed mandelbrot: im is a 1-D array of float64
 # porter: verified mandelbrot: cpu 24 cases
-# porter: output sha256:77ffa942b799021f8cf1e245c14dfba6f177b5eedb97f441d7e32a8ec1baafba
+# porter: output sha256:d014272c87a0d4e93f8f76bb82ab9b98dc5f96dbe79618fd7f76d47e09bb2ed1
 
 """Compiled loops for the NumPy functions of mandelbrot.py."""
 
@@ -150,7 +150,7 @@ def _refuse_wrapper(value, name):
 
 def _one_dtype(names, *arrays):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
-    dtypes = {array.dtype for array in arrays}
+    dtypes = {array.dtype.newbyteorder("=") for array in arrays}
     if len(dtypes) > 1:
         found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
         raise TypeError(f"{found}: give them one dtype, or {_command()}")
@@ -167,7 +167,7 @@ def _integer(value, name, dtype=None):
         found = f"{name} is {value!r}, but the loops were made for an integer"
         raise TypeError(f"{found}: {_command()}")
     if dtype is not None and isinstance(value, np.generic):
-        if np.result_type(dtype, value.dtype) != dtype:
+        if np.result_type(dtype, value.dtype).name != dtype.name:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass int({name})"
             )

@@ -12,7 +12,7 @@
 # porter: converts matmul: A, B: integers and bools beside arrays of floats become float64 (a pass over the array)
 # porter: converts matmul: A, B: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified matmul: cpu 24 cases
-# porter: output sha256:31373305fe295ccdf0e2ff150f2acc48ce1f33f81b15510946dfab9f1577e6c6
+# porter: output sha256:567b68cca6762849020ee6ce5ca3db36f1c3a6186afa1e212f02bfa980d10412
 
 """Compiled loops for the NumPy functions of matmul.py."""
 
@@ -181,7 +181,7 @@ def _float64(value, name, rule):
 
 def _one_dtype(names, *arrays, rule=""):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
-    dtypes = {array.dtype for array in arrays}
+    dtypes = {array.dtype.newbyteorder("=") for array in arrays}
     beside, _, rule = rule.rpartition(": ")
     only, _, kept = beside.partition(" beside ")
     rule, mixed, _ = rule.partition("mixed")
@@ -196,14 +196,14 @@ def _one_dtype(names, *arrays, rule=""):
     odd = [
         n
         for n, a in zip(names.split(), arrays)
-        if a.dtype in integers and n not in only.split()
+        if a.dtype.newbyteorder("=") in integers and n not in only.split()
     ]
     if beside and (odd or len(integers) == len(dtypes)):
         rule = mixed = ""  # integers that meet are kept, of one dtype
     if rule or mixed:
         pairs = zip(arrays, names.split())
         return [
-            a if a.dtype == np.float64 else _float64(a, name, rule.strip())
+            a if a.dtype.name == "float64" else _float64(a, name, rule.strip())
             for a, name in pairs
         ]
     word, cure = (

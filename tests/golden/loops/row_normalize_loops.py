@@ -14,7 +14,7 @@
 # porter: assumed normalized: x is a 2-D array of float64
 # porter: converts normalized: x: integers and bools become float64 (a pass over the array)
 # porter: verified normalized: cpu 24 cases
-# porter: output sha256:a04e526808cfa0da354bffb4354edf5bcfbfdb65247d1dc15bee8a42375a5e4a
+# porter: output sha256:762dce76db19af78b9c110f718872a7671089216b6039f81a5449d6183a9a139
 
 """Compiled loops for the NumPy functions of row_normalize.py."""
 
@@ -128,7 +128,18 @@ def _array(value, name, ndim, dtypes, converts="", written=False):
         raise TypeError(f"{found}: pass np.asarray({name}), or {_command()}")
     value = np.asarray(value)
     if not value.dtype.isnative and not written:
+        # a copy of an array does not show what is stored into it
+        others = sys._getframe(1).f_locals.items()
+        others = [v for n, v in others if n not in (name, f"whole_{name}")]
+        if any(np.may_share_memory(value, v) for v in others if isinstance(v, np.ndarray)):
+            found = (
+                f"{name} overlaps another argument, and its bytes are in another order"
+            )
+            raise TypeError(f"{found}: pass {name}.astype({value.dtype.name!r})")
         value = value.astype(value.dtype.newbyteorder("="))
+    if written and not value.dtype.isnative:
+        found = f"{name} is changed in place, and its bytes are in another order"
+        raise TypeError(f"{found}: pass {name}.astype({value.dtype.name!r})")
     if written and not value.flags.writeable:
         raise ValueError(f"{name} is read-only, but the function stores into it")
     if ndim is not None and len(value.shape) != ndim:

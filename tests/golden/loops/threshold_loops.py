@@ -21,7 +21,7 @@
 # porter: form clip_outliers(float64, float64)
 # porter: shapes clip_outliers: x[] limit[]
 # porter: verified clip_outliers: cpu 48 cases
-# porter: output sha256:1869e430a9d8132558a38c7c7624887f42a041ab6e508968648b5cc4c130c7d3
+# porter: output sha256:d40cefdf89c8e9fb94c89ca262c3e058c6c139d47f49f6818f3d4cfbf5a1f06d
 
 """Compiled loops for the NumPy functions of threshold.py."""
 
@@ -164,7 +164,18 @@ def _array(value, name, ndim, dtypes, converts="", written=False):
         raise TypeError(f"{found}: pass np.asarray({name}), or {_command()}")
     value = np.asarray(value)
     if not value.dtype.isnative and not written:
+        # a copy of an array does not show what is stored into it
+        others = sys._getframe(1).f_locals.items()
+        others = [v for n, v in others if n not in (name, f"whole_{name}")]
+        if any(np.may_share_memory(value, v) for v in others if isinstance(v, np.ndarray)):
+            found = (
+                f"{name} overlaps another argument, and its bytes are in another order"
+            )
+            raise TypeError(f"{found}: pass {name}.astype({value.dtype.name!r})")
         value = value.astype(value.dtype.newbyteorder("="))
+    if written and not value.dtype.isnative:
+        found = f"{name} is changed in place, and its bytes are in another order"
+        raise TypeError(f"{found}: pass {name}.astype({value.dtype.name!r})")
     if written and not value.flags.writeable:
         raise ValueError(f"{name} is read-only, but the function stores into it")
     if ndim is not None and len(value.shape) != ndim:
@@ -254,7 +265,9 @@ def _number(value, name, *arrays, floats=False):
             found = f"{name} and an array are integers, and NumPy computes integers"
             raise TypeError(f"{found}: pass float({name}), or {_command()}")
     for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
-        wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
+        wanted = (
+            np.dtype(np.float64) if dtype.kind in "biu" else dtype.newbyteorder("=")
+        )
         # beside a number of Python this one decides; an int8 times 0.5 is a float64
         beside = 1.0 if type(array) in (bool, int, float) else dtype
         own = np.float64 if value.dtype.kind in "biu" else value.dtype

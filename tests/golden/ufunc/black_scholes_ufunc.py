@@ -25,7 +25,7 @@
 # porter: converts black_scholes: price, strike: int8, int16, uint8, uint16 and bool beside float64 alone become float64 (a pass over the array)
 # porter: converts black_scholes: price, strike, years: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified black_scholes: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:4e61efe3f181eb4e745bf87590c1478ad366b55258098fef19bb75dff3fb7058
+# porter: output sha256:5277c2ec8de366b31474ed0da7887a0910e2b7fdf80121029a0ebb2c240291e1
 
 """Ufuncs for the functions of black_scholes.py."""
 
@@ -374,7 +374,7 @@ def _float64(value, name, rule):
 
 def _one_dtype(names, *arrays, rule="", lone=""):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
-    dtypes = {array.dtype for array in arrays}
+    dtypes = {array.dtype.newbyteorder("=") for array in arrays}
     rule, mixed, _ = rule.partition("mixed")
     integers = [dtype for dtype in dtypes if dtype.kind in "biu"]
     if len(dtypes) == 1 and not (rule and integers):
@@ -382,7 +382,9 @@ def _one_dtype(names, *arrays, rule="", lone=""):
     single = any(dtype.name == "float32" for dtype in dtypes)
     if single and (not mixed or any(dtype.itemsize < 4 for dtype in integers)):
         rule = mixed = ""
-    others = [name for name, a in zip(names.split(), arrays) if a.dtype != np.float64]
+    others = [
+        name for name, a in zip(names.split(), arrays) if a.dtype.name != "float64"
+    ]
     if lone and len(others) == 1:
         # the only one that is not a float64: `lone` says of which kinds it may be
         kinds = dict(part.split(":") for part in lone.split()).get(others[0])
@@ -390,7 +392,7 @@ def _one_dtype(names, *arrays, rule="", lone=""):
     if rule or mixed:
         pairs = zip(arrays, names.split())
         return [
-            a if a.dtype == np.float64 else _float64(a, name, rule.strip())
+            a if a.dtype.name == "float64" else _float64(a, name, rule.strip())
             for a, name in pairs
         ]
     found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
@@ -509,7 +511,9 @@ def _number(value, name, *arrays, floats=False):
             found = f"{name} and an array are integers, and NumPy computes integers"
             raise TypeError(f"{found}: pass float({name}), or {_command()}")
     for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
-        wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
+        wanted = (
+            np.dtype(np.float64) if dtype.kind in "biu" else dtype.newbyteorder("=")
+        )
         # beside a number of Python this one decides; an int8 times 0.5 is a float64
         beside = 1.0 if type(array) in (bool, int, float) else dtype
         own = np.float64 if value.dtype.kind in "biu" else value.dtype

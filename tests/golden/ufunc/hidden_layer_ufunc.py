@@ -14,7 +14,7 @@
 # porter: converts hidden_layer: greyscales, weights: integers and bools become float64 (a pass over the array)
 # porter: converts hidden_layer: greyscales, weights: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified hidden_layer: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:033c9380733e353b562740873fd9d509efc01695ba04a8283735e17a04f7373b
+# porter: output sha256:75de6d6276d6644f1c968530e5d4bf1d65b131c2e5674ee13847e962b5a6c8d9
 
 """Ufuncs for the functions of hidden_layer.py."""
 
@@ -196,7 +196,7 @@ def _float64(value, name, rule):
 
 def _one_dtype(names, *arrays, rule=""):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
-    dtypes = {array.dtype for array in arrays}
+    dtypes = {array.dtype.newbyteorder("=") for array in arrays}
     rule, mixed, _ = rule.partition("mixed")
     integers = [dtype for dtype in dtypes if dtype.kind in "biu"]
     if len(dtypes) == 1 and not (rule and integers):
@@ -207,7 +207,7 @@ def _one_dtype(names, *arrays, rule=""):
     if rule or mixed:
         pairs = zip(arrays, names.split())
         return [
-            a if a.dtype == np.float64 else _float64(a, name, rule.strip())
+            a if a.dtype.name == "float64" else _float64(a, name, rule.strip())
             for a, name in pairs
         ]
     found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
@@ -233,9 +233,8 @@ def _weak_integers(*values, computed=()):
 
     Not if all of a group are numbers of which something is `computed` first: y + 1 in (y + 1) * x.
     """
-    dtypes = {
-        v.dtype for v in values if hasattr(v, "dtype") and v.dtype.kind not in "fc"
-    }
+    arrays = [v for v in values if hasattr(v, "dtype") and v.dtype.kind not in "fc"]
+    dtypes = {v.dtype.newbyteorder("=") for v in arrays}
     alone = [all(type(v) in (bool, int, float) for v in group) for group in computed]
     others = any(dtype.kind not in "iu" for dtype in dtypes)
     if others or any(alone) or len(dtypes) != 1:

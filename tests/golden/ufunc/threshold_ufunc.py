@@ -17,7 +17,7 @@
 # porter: assumed clip_outliers: x is a 1-D array of float64
 # porter: converts clip_outliers: x: signed integers, and unsigned ones of 8 and 16 bits whose largest value n keeps n within the dtype and within 2**53 beside numbers that are floats become float64 (a pass over the array)
 # porter: verified clip_outliers: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:7b7f88579e6719520927b7a096d0c206539d79a044d701ed6f27e668264c7f0d
+# porter: output sha256:b0df49dbd36d1f84aeaca8cca08f9cbef159896e7f66476917a27be6d3ee3991
 
 """Ufuncs for the functions of threshold.py."""
 
@@ -148,6 +148,12 @@ def _array(value, name, ndim, dtypes, converts="", written=False):
             raise TypeError(f"{found}: pass np.asarray({name}), or {_command()}")
         value = np.asarray(value)
         if not value.dtype.isnative and not written:
+            # a copy of an array does not show what is stored into it
+            others = sys._getframe(1).f_locals.items()
+            others = [v for n, v in others if n not in (name, f"whole_{name}")]
+            if any(np.may_share_memory(value, v) for v in others if isinstance(v, np.ndarray)):
+                found = f"{name} overlaps another argument, and its bytes are in another order"
+                raise TypeError(f"{found}: pass {name}.astype({value.dtype.name!r})")
             value = value.astype(value.dtype.newbyteorder("="))
         if written and not value.flags.writeable:
             raise ValueError(f"{name} is read-only, but the function stores into it")
@@ -251,7 +257,9 @@ def _number(value, name, *arrays, floats=False):
             found = f"{name} and an array are integers, and NumPy computes integers"
             raise TypeError(f"{found}: pass float({name}), or {_command()}")
     for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
-        wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
+        wanted = (
+            np.dtype(np.float64) if dtype.kind in "biu" else dtype.newbyteorder("=")
+        )
         # beside a number of Python this one decides; an int8 times 0.5 is a float64
         beside = 1.0 if type(array) in (bool, int, float) else dtype
         own = np.float64 if value.dtype.kind in "biu" else value.dtype

@@ -46,9 +46,8 @@ def kernel_work(kernel: Kernel, buffers: dict[str, ir.Buffer], around: Scope) ->
     # the loops of the host count the launches, their indices only bound what a launch does
     scope = Scope({}, around.means, lengths)
     kept = frozenset(f.kept.buffer for f in kernel.folds if f.kept is not None)
-    counter = _Counter(buffers, kept, schedule.in_shared_memory(kernel))
-    turn = scope.loop(_TURNS, Poly(), schedule.turns(kernel), 1)
-    counter.steps(kernel.steps, turn, turn.within(kernel.axes))
+    counter = _Counter(buffers, kept)
+    counter.steps(kernel.steps, scope, scope.within(kernel.axes))
     counter.block(kernel.body, scope.within(kernel.axes))
     each, axes = schedule.threads(kernel)
     return KernelWork(
@@ -61,8 +60,6 @@ def kernel_work(kernel: Kernel, buffers: dict[str, ir.Buffer], around: Scope) ->
 #: operations of an element of two values: in either launch its step is composed eight times with
 #: earlier ones, by 12 products, 8 sums and 6 more that tell whether the result is used
 _COMPOSED = 2 * 8 * 26
-#: the loop of a launch that does its steps in several turns
-_TURNS = "turn of a launch"
 #: operations of an element whose deviation is folded with the mean, beside those of its square
 _SPREAD = 8
 
@@ -70,12 +67,10 @@ _SPREAD = 8
 @dataclass
 class _Counter:
     """Collects the accesses and operations of a kernel; of what is `kept` no thread reads more
-    than its own, and its steps have `shared` arrays in shared memory."""
+    than its own."""
 
     buffers: dict[str, ir.Buffer]
     kept: frozenset[str] = frozenset()
-    shared: frozenset[str] = frozenset()
-    in_steps: bool = False
     reads: dict[tuple[object, ...], tuple[str, tuple[Poly, ...]]] = field(default_factory=dict)
     writes: dict[tuple[object, ...], tuple[str, tuple[Poly, ...]]] = field(default_factory=dict)
     ops32: list[Amount] = field(default_factory=list)
@@ -115,7 +110,6 @@ class _Counter:
 
     def steps(self, steps: Sequence[BlockStep], outer: Scope, rows: Scope) -> None:
         """What blocks do in turn: folds and stores in each row, stages over more axes."""
-        before, self.in_steps = self.in_steps, True
         for s in steps:
             match s:
                 case Fold(_, reductions, value, _, store, spread=spread):
@@ -131,7 +125,6 @@ class _Counter:
                     self.steps(inner, looped, looped)
                 case ir.Stage(axes, body, _):
                     self.block(body, outer.within(axes))
-        self.in_steps = before
 
     # -- what is counted ---------------------------------------------------------------
 
@@ -178,7 +171,7 @@ class _Counter:
         scope: Scope,
     ) -> None:
         """An access; those over equal ranges, constants left out, share their elements."""
-        if buffer not in self.buffers or (self.in_steps and buffer in self.shared):
+        if buffer not in self.buffers:
             return
         ranges = {name: sym(f"<{extent}>", True) for name, extent in scope.extents.items()}
         key = (buffer, *((p - p.offset).replace(ranges) for p in index))

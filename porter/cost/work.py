@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from porter import ir
 from porter.analyses.accesses import Access, accesses, reads
@@ -16,11 +17,11 @@ from porter.cost.amounts import Amount
 from porter.cost.kernels import KernelWork, kernel_work
 from porter.cost.scopes import Scope
 from porter.ir.effects import expressions
-from porter.ir.walk import loaded, walk
+from porter.ir.walk import loaded, scalars_of, walk
 from porter.schedule.base import Kernel
 from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch, Plan, items_of
 from porter.schedule.overlap import overlaps
-from porter.schedule.schedules.time_tile import BORDERS
+from porter.schedule.schedules.time_tile import TIME_TILE
 from porter.sizes.polynomial import Poly, sym, unchecked
 
 #: what a `while` of the host is taken to run, a name for what no size tells
@@ -63,10 +64,8 @@ class Work:
 
 def work_of(plan: Plan) -> Work:
     """The work of one call with host arrays."""
-    counter, scope = _Counter(plan), Scope()
-    for name, border in BORDERS.items():
-        scope = scope.known(name, Poly.of(border))
-    return counter.arguments() + counter.items(plan.items, scope)
+    counter = _Counter(plan)
+    return counter.arguments() + counter.items(plan.items, Scope())
 
 
 class _Counter:
@@ -74,6 +73,8 @@ class _Counter:
         self.plan = plan
         self.written = overlaps(plan).written
         self.kernels = [i.kernel for i in items_of(plan.items) if isinstance(i, Launch)]
+        #: how many launches do several turns of a loop: none here, each turn counts as it stands
+        self.tiled = {n for i in items_of(plan.items) if _is_tiled(i) for n in scalars_of(i.cond)}
 
     # -- transfers ---------------------------------------------------------------------
 
@@ -117,6 +118,8 @@ class _Counter:
                     inner = scope.loop(name, Poly(), sym(name, True), 1)
                     work += self._read_back(item, inner)
                     work += self.items(body, inner)
+                case HostIf() if _is_tiled(item):
+                    pass
                 case HostIf():
                     work += self._read_back(item, scope)
                     ways = _ways(item, items[number + 1 :], inside=bool(scope.extents))
@@ -129,7 +132,9 @@ class _Counter:
                     work += self._host(item, scope)
                 case ir.Let() | ir.Fetch():
                     work += self._read_back(item, scope)
-                    if isinstance(item, ir.Let) and isinstance(item.value, ir.Value):
+                    if isinstance(item, ir.Let) and item.name in self.tiled:
+                        scope = scope.known(item.name, Poly())
+                    elif isinstance(item, ir.Let) and isinstance(item.value, ir.Value):
                         scope = scope.known(item.name, item.value.poly)
         return work
 
@@ -164,6 +169,12 @@ class _Counter:
         up = [self._bytes(b).times(scope.domain) for b in item.makes if b in known]
         copies = (Amount(len(down) + len(up), scope.domain),) if down or up else ()
         return Work(tuple(up), tuple(down), copies) + self._read_back(item, scope)
+
+
+def _is_tiled(item: object) -> TypeGuard[HostIf]:
+    """Whether a branch does turns of the loop behind it in tiles."""
+    inside = items_of(item.body) if isinstance(item, HostIf) else ()
+    return any(isinstance(i, Launch) and i.kernel.schedule is TIME_TILE for i in inside)
 
 
 def _ways(branch: HostIf, rest: Sequence[object], *, inside: bool) -> Sequence[Sequence[object]]:

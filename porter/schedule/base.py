@@ -304,14 +304,6 @@ class Schedule(ABC):
         """How often the threads of a block wait for each other, for each row, tile or part."""
         return 0
 
-    def in_shared_memory(self, kernel: Kernel) -> frozenset[str]:
-        """Arrays that a block has in shared memory: its steps do not touch them."""
-        return frozenset()
-
-    def turns(self, kernel: Kernel) -> Poly:
-        """How often a launch does the steps."""
-        return Poly.of(1)
-
     def steps_on(self, kernel: Kernel) -> bool:
         """Whether the compiler knows the steps of loops: addresses are added up then."""
         return False

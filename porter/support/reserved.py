@@ -48,7 +48,7 @@ HELPERS = {
     "vector_exp", "vector_expm1", "vector_tanh", "vector_log", "vector_log1p", "sign",
     "rint", "float_mod", "float_floordiv", "int_floordiv", "int_power", "natural",
     "left_shift", "right_shift", "logaddexp", "heaviside", "rounded", "grid_2d", "grid_3d",
-    "thread_of_block", "block_of_grid", "is_last_block",
+    "thread_of_block", "block_of_grid", "is_last_block", "is_last_part",
     "first_max", "first_min", "block_argmax", "block_argmin",
     "column_argmax", "column_argmin", "row_argmax", "row_argmin",
     "recentred", "spread_of_both", "block_spread", "column_spread",

@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from porter.schedule.schedules.time_tile import BORDERS
 from porter.target.base import Call, Target
 
 #: NumPy's functions that stand in for Python's math on the simulator
@@ -54,11 +53,11 @@ class Cuda(Target):
         "CELLS": ("1024", "most elements of an array that each block has in shared memory"),
         "CROWD": ("65536", "least elements that blocks add up in shared memory first"),
         "ALONE": ("65536", "most elements of a turn of a loop that one block takes alone"),
-        "TIME_HALO": (str(BORDERS["TIME_HALO"]), "border of a tile that turns of a loop use up"),
+        "TIME_HALO": ("4", "border of a tile that turns of a loop use up"),
         "TIME_ROWS": ("48", "rows of such a tile with its border"),
         "TIME_COLUMNS": ("64", "columns of such a tile with its border"),
         "TIME_TILE": ("TIME_ROWS * TIME_COLUMNS", "elements of such a tile"),
-        "LINE_HALO": (str(BORDERS["LINE_HALO"]), "border of such a tile of an array of one axis"),
+        "LINE_HALO": ("64", "border of such a tile of an array of one axis"),
         "LINE_TILE": ("512", "elements of such a tile with its border"),
         "MAX_BLOCKS": ("65535", "most blocks of a grid along one axis"),
         "MOST_STATES": ("65536", "threads that draw random numbers, at most"),

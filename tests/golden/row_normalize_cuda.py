@@ -13,7 +13,7 @@
 # porter: assumed normalized: x is a 2-D array of float64
 # porter: converts normalized: x: integers and bools become float64 (a pass over the array)
 # porter: verified normalized: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:16fcd5b2df528ac339071c1545c2e4a8e67408310aff8c6ca8688cdb8ebbdafc
+# porter: output sha256:889b061329f2fbe1b62e1a95e18693922da17b0461951c863aa7e6dc87f60d49
 
 """CUDA kernels for the NumPy functions of row_normalize.py."""
 
@@ -203,7 +203,8 @@ def _array(value, name, ndim, dtypes, converts="", written=False):
             # a copy of an array does not show what is stored into it
             others = sys._getframe(1).f_locals.items()
             others = [v for n, v in others if n not in (name, f"whole_{name}")]
-            if any(np.may_share_memory(value, v) for v in others if isinstance(v, np.ndarray)):
+            others = [v for v in others if isinstance(v, np.ndarray)]
+            if any(np.may_share_memory(value, v) for v in others):
                 found = f"{name} overlaps another argument, and its bytes are in another order"
                 raise TypeError(f"{found}: pass {name}.astype({value.dtype.name!r})")
             value = value.astype(value.dtype.newbyteorder("="))

@@ -20,7 +20,7 @@
 # porter: form clip_outliers(float64, float64)
 # porter: shapes clip_outliers: x[] limit[]
 # porter: verified clip_outliers: simulator 48 cases; ptx sm_75 sm_80 sm_90 16 cases
-# porter: output sha256:e3a3d4871c49c88947f7995db05ba52c0bd35c268e09831ff55b6dd1ed6f5d6b
+# porter: output sha256:8b72779f7d543b1b95ec51c7bedb4fe69698eade834765e35101afe89dcae384
 
 """CUDA kernels for the NumPy functions of threshold.py."""
 
@@ -181,7 +181,8 @@ def _array(value, name, ndim, dtypes, converts="", written=False):
             # a copy of an array does not show what is stored into it
             others = sys._getframe(1).f_locals.items()
             others = [v for n, v in others if n not in (name, f"whole_{name}")]
-            if any(np.may_share_memory(value, v) for v in others if isinstance(v, np.ndarray)):
+            others = [v for v in others if isinstance(v, np.ndarray)]
+            if any(np.may_share_memory(value, v) for v in others):
                 found = f"{name} overlaps another argument, and its bytes are in another order"
                 raise TypeError(f"{found}: pass {name}.astype({value.dtype.name!r})")
             value = value.astype(value.dtype.newbyteorder("="))

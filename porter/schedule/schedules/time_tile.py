@@ -21,8 +21,6 @@ from porter.sizes.polynomial import Integer, Poly, sym
 
 #: the border of a tile in elements, by the number of axes
 HALO = {1: "LINE_HALO", 2: "TIME_HALO"}
-#: what modules have for these
-BORDERS = {"LINE_HALO": 64, "TIME_HALO": 4}
 #: the edges of a tile with its border, and its elements
 EDGES = {1: ("LINE_TILE",), 2: ("TIME_ROWS", "TIME_COLUMNS")}
 AREA = {1: "LINE_TILE", 2: "TIME_TILE"}
@@ -54,14 +52,6 @@ class TimeTile(Schedule):
     def barriers(self, kernel: Kernel) -> int:
         """One after each step, and one after the tile is loaded."""
         return len(kernel.parts) + 2
-
-    def in_shared_memory(self, kernel: Kernel) -> frozenset[str]:
-        """Those that steps store into."""
-        return frozenset(stored(kernel))
-
-    def turns(self, kernel: Kernel) -> Poly:
-        """As many as the border is enough for."""
-        return turns(kernel)
 
     def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:
         """The arrays in tiles, the steps of a turn, and what is stored."""

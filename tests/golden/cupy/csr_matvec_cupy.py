@@ -20,7 +20,7 @@
 # porter: assumed csr_matvec: x is a 1-D array of float64
 # porter: converts csr_matvec: x: integers and bools become float64 (a pass over the array)
 # porter: verified csr_matvec: simulator 24 cases; emulator 28 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:7827f39e47e582769d36924096c6da62940fa252f66dacce0c1c3a4cfad617d4
+# porter: output sha256:9118a19ee2393aa41d6cfd43599766dde6736a131a16efce9255268cbefb503c
 
 """CuPy for the NumPy functions of csr_matvec.py."""
 
@@ -217,7 +217,8 @@ def _array(value, name, ndim, dtypes, converts="", written=False):
             # a copy of an array does not show what is stored into it
             others = sys._getframe(1).f_locals.items()
             others = [v for n, v in others if n not in (name, f"whole_{name}")]
-            if any(np.may_share_memory(value, v) for v in others if isinstance(v, np.ndarray)):
+            others = [v for v in others if isinstance(v, np.ndarray)]
+            if any(np.may_share_memory(value, v) for v in others):
                 found = f"{name} overlaps another argument, and its bytes are in another order"
                 raise TypeError(f"{found}: pass {name}.astype({value.dtype.name!r})")
             value = value.astype(value.dtype.newbyteorder("="))

@@ -10,7 +10,7 @@
 # porter: assumed mandelbrot: re is a 1-D array of float64
 # porter: assumed mandelbrot: im is a 1-D array of float64
 # porter: verified mandelbrot: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:60067b3575f491f6f67015a7d34f3c000beacf028df551d56c5e7f309fb9d24c
+# porter: output sha256:4ee709eaa18a21eb39884b1c5bfdd9e4b056ed8afb0db0f9c6f7f5129d1b767e
 
 """CuPy for the NumPy functions of mandelbrot.py."""
 
@@ -177,7 +177,8 @@ def _array(value, name, ndim, dtypes, written=False):
             # a copy of an array does not show what is stored into it
             others = sys._getframe(1).f_locals.items()
             others = [v for n, v in others if n not in (name, f"whole_{name}")]
-            if any(np.may_share_memory(value, v) for v in others if isinstance(v, np.ndarray)):
+            others = [v for v in others if isinstance(v, np.ndarray)]
+            if any(np.may_share_memory(value, v) for v in others):
                 found = f"{name} overlaps another argument, and its bytes are in another order"
                 raise TypeError(f"{found}: pass {name}.astype({value.dtype.name!r})")
             value = value.astype(value.dtype.newbyteorder("="))

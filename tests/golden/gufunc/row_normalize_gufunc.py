@@ -15,7 +15,7 @@
 # porter: assumed normalized: x is a 2-D array of float64
 # porter: converts normalized: x: integers and bools become float64 (a pass over the array)
 # porter: verified normalized: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:1f69c09c2c24a5e0cee4083c78172f041d2bd7cd83266e4edba3388355f5acd5
+# porter: output sha256:c5cc0c416ed9748b5056d217e384c942aca2e2440fc0df17acf6d6547b2d3452
 
 """Generalized ufuncs for the functions of row_normalize.py."""
 
@@ -151,7 +151,8 @@ def _array(value, name, ndim, dtypes, converts="", written=False):
             # a copy of an array does not show what is stored into it
             others = sys._getframe(1).f_locals.items()
             others = [v for n, v in others if n not in (name, f"whole_{name}")]
-            if any(np.may_share_memory(value, v) for v in others if isinstance(v, np.ndarray)):
+            others = [v for v in others if isinstance(v, np.ndarray)]
+            if any(np.may_share_memory(value, v) for v in others):
                 found = f"{name} overlaps another argument, and its bytes are in another order"
                 raise TypeError(f"{found}: pass {name}.astype({value.dtype.name!r})")
             value = value.astype(value.dtype.newbyteorder("="))

@@ -14,7 +14,7 @@
 # porter: assumed normalized: x is a 2-D array of float64
 # porter: converts normalized: x: integers and bools become float64 (a pass over the array)
 # porter: verified normalized: cpu 24 cases
-# porter: output sha256:762dce76db19af78b9c110f718872a7671089216b6039f81a5449d6183a9a139
+# porter: output sha256:d881625a681238c97eac60bd9ea3830b64764c6aaeb1d7989f627eef67d0c2f8
 
 """Compiled loops for the NumPy functions of row_normalize.py."""
 
@@ -131,7 +131,8 @@ def _array(value, name, ndim, dtypes, converts="", written=False):
         # a copy of an array does not show what is stored into it
         others = sys._getframe(1).f_locals.items()
         others = [v for n, v in others if n not in (name, f"whole_{name}")]
-        if any(np.may_share_memory(value, v) for v in others if isinstance(v, np.ndarray)):
+        others = [v for v in others if isinstance(v, np.ndarray)]
+        if any(np.may_share_memory(value, v) for v in others):
             found = (
                 f"{name} overlaps another argument, and its bytes are in another order"
             )

@@ -21,7 +21,7 @@
 # porter: form clip_outliers(float64, float64)
 # porter: shapes clip_outliers: x[] limit[]
 # porter: verified clip_outliers: cpu 48 cases
-# porter: output sha256:d40cefdf89c8e9fb94c89ca262c3e058c6c139d47f49f6818f3d4cfbf5a1f06d
+# porter: output sha256:019de55e9781087e993d5540133adc2c5094c020e48df2eb424502778097bb65
 
 """Compiled loops for the NumPy functions of threshold.py."""
 
@@ -167,7 +167,8 @@ def _array(value, name, ndim, dtypes, converts="", written=False):
         # a copy of an array does not show what is stored into it
         others = sys._getframe(1).f_locals.items()
         others = [v for n, v in others if n not in (name, f"whole_{name}")]
-        if any(np.may_share_memory(value, v) for v in others if isinstance(v, np.ndarray)):
+        others = [v for v in others if isinstance(v, np.ndarray)]
+        if any(np.may_share_memory(value, v) for v in others):
             found = (
                 f"{name} overlaps another argument, and its bytes are in another order"
             )

@@ -17,7 +17,7 @@
 # porter: assumed clip_outliers: x is a 1-D array of float64
 # porter: converts clip_outliers: x: signed integers, and unsigned ones of 8 and 16 bits whose largest value n keeps n within the dtype and within 2**53 beside numbers that are floats become float64 (a pass over the array)
 # porter: verified clip_outliers: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:b0df49dbd36d1f84aeaca8cca08f9cbef159896e7f66476917a27be6d3ee3991
+# porter: output sha256:a28ac69facd8f63ea57fd34421ce64b1f63caad832f570a6a0ab38f00677fae0
 
 """Ufuncs for the functions of threshold.py."""
 
@@ -151,7 +151,8 @@ def _array(value, name, ndim, dtypes, converts="", written=False):
             # a copy of an array does not show what is stored into it
             others = sys._getframe(1).f_locals.items()
             others = [v for n, v in others if n not in (name, f"whole_{name}")]
-            if any(np.may_share_memory(value, v) for v in others if isinstance(v, np.ndarray)):
+            others = [v for v in others if isinstance(v, np.ndarray)]
+            if any(np.may_share_memory(value, v) for v in others):
                 found = f"{name} overlaps another argument, and its bytes are in another order"
                 raise TypeError(f"{found}: pass {name}.astype({value.dtype.name!r})")
             value = value.astype(value.dtype.newbyteorder("="))

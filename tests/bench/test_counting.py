@@ -54,7 +54,8 @@ def test_time_steps_are_launches() -> None:
     sizes = {"n": 50, "m": 70, "steps": 1000}
     (found,) = count(GOLDEN / "heat_cuda.py", sizes=sizes, seconds=60)
     assert found.size == sizes
-    assert found.launches == 1001 == sum(k.launches for k in found.kernels)
+    # 248 of tiles do four turns each, and one copies the argument
+    assert found.launches == 1 + 248 + 8 == sum(k.launches for k in found.kernels)
     # blocks of the borders have fewer elements, and five blocks stand for all
     assert found.least_bytes == pytest.approx(2 * 8 * 50 * 70, rel=0.2)
 

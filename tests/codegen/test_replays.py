@@ -21,7 +21,7 @@ LOOPS = {
     u = u.copy()
     new = u.copy()
     for _ in range(steps):
-        new[1:-1] = 0.5 * (u[:-2] + u[2:])
+        new[5:] = 0.5 * (u[:-5] + u[5:])
         u, new = new, u
     return u
 """),
@@ -39,8 +39,8 @@ LOOPS = {
     "arguments that may be one": (
         "turn, steps - 2, stream, graph=not _same_memory(d_u, d_v)", """
     for _ in range(2, steps):
-        u[1:-1] = v[:-2] + v[2:]
-        v[1:-1] = u[:-2] + u[2:]
+        u[5:] = v[:-5] + v[5:]
+        v[5:] = u[:-5] + u[5:]
 """),
     "the number of the turn": (None, """
     u = u.copy()

@@ -24,11 +24,12 @@ def test_the_functions_are_those_that_are_counted() -> None:
 def test_the_estimate_is_near_for_most() -> None:
     """Within a factor of two of what the compiled kernels execute, if they are those of the plan.
 
-    For medium products the host function takes others than the first one, which the plan counts.
+    For medium products the host function takes others than the first one, which the plan counts,
+    and of a loop over time the plan counts each turn, also where tiles do several in a launch.
     """
     every = list(rows("examples/"))
     found = [r for r in every if r.plan[0] == r.machine[0]]
-    assert len(found) >= len(every) - 2
+    assert len(found) >= len(every) - 3
     near = [r for r in found if all(0.5 <= ratio <= 2 for ratio in r.ratios)]
     assert len(near) >= 0.9 * len(found)
     assert "functions: as many launches for" in table(every)

@@ -330,7 +330,10 @@ def test_a_number_beside_integers_must_be_a_float(
 ) -> None:
     c = converted(body, signature, "x, s")
     assert c.reals == real
-    assert "".join(c.text.parts).count('real="float"') == len(real)
+    text = "".join(c.text.parts)
+    # integers are refused, or have a form of their own
+    formed = bool(real) and 'np.asarray(s).dtype.kind in "biu":' in text
+    assert formed or text.count('real="float"') == len(real)
 
 
 @pytest.mark.parametrize(("passed", "real"), [("s", ()), ("s * 2", ("s",))])

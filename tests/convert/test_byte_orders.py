@@ -82,7 +82,9 @@ print(*counts.values())
 """
 
 
-@pytest.mark.parametrize(("target", "equal"), [("cuda", 200), ("loops", 120)])
+@pytest.mark.parametrize(
+    ("target", "equal"), [("cuda", 200), pytest.param("loops", 120, marks=pytest.mark.long)]
+)
 def test_every_call_is_as_numpys_or_refused(shell: Shell, target: str, equal: int) -> None:
     shell.write("a.py", SOURCE)
     assert shell.convert("a.py", "--target", target, "--no-verify") == 0, shell.out

@@ -13,13 +13,15 @@ from tests.convert.test_complexes import converted
     [
         # the array has the dtype of the number
         ("return np.where(x > 2, s, 0)", "float64[:], float64", 26),
-        ("return np.full(3, s) + x", "float64[:], float64", 13),
+        ("return np.full(3, s) + x", "float64[:], float64", 20),
         ("return np.where(x > 2, s, 0)", "int64[:], int64", 6),
         ("return np.full(3, s) + x", "int64[:], int64", 6),
         ("return np.abs(s) * (x > 2)", "int64[:], int64", 6),
         ("return (x > 2) * s", "float64[:], float64", 26),
         # NumPy's integer makes a float64 of its own
         ("return x * (s / 2)", "float64[:], int64", 25),
+        # and its float32 a float32
+        ("return x * np.sqrt(s)", "float64[:], float64", 20),
         ("return np.full(3, s) + x", "float64[:], int64", 5),
     ],
 )

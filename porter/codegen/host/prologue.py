@@ -321,8 +321,14 @@ class Prologue(Pipeline):
         if p.name in self.plan.numbers.promotes:
             self._needs("_has_single")
             beside = ", ".join(self.plan.numbers.promotes[p.name])
-            self.emit(f"if type({p.name}) is not int and _has_single({beside}):")
-            text = f"{shown} is {{type({p.name}).__name__}} and decides a dtype: pass int({shown})"
+            test = f"type({p.name}) is not int"
+            if p.dtype.kind == "f":
+                self.needs.numpy = True
+                single = f'getattr({p.name}, "dtype", None) == np.float32'
+                test = f"(type({p.name}) is bool or {single})"
+            self.emit(f"if {test} and _has_single({beside}):")
+            text = f"{shown} is {{type({p.name}).__name__}} and decides a dtype: pass "
+            text += f"{'float' if p.dtype.kind == 'f' else 'int'}({shown})"
             self.emit(f'    raise TypeError(f"{text}")')
         if p.dtype.kind in "iu":
             self._needs("_integer")

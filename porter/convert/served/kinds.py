@@ -24,7 +24,7 @@ from porter.convert.served.promotion import (
     within,
 )
 from porter.dtypes.conversions import NARROW, Conversions, shared
-from porter.dtypes.dtype import FLOAT32, WEAK_INT, DType
+from porter.dtypes.dtype import FLOAT32, WEAK_BOOL, WEAK_INT, DType
 from porter.inference.types import ParameterType
 from porter.ir.effects import expressions
 from porter.ir.rebuild import map_exprs, map_statement
@@ -41,6 +41,7 @@ Groups = Sequence[tuple[str, ...]]
 #: of each kind, the narrow dtypes that show what a number decides
 _NARROWER = {"f": FLOAT32, "i": DType("int8"), "u": DType("uint8")}
 #: NumPy's integers in place of Python's, and numbers in place of floats
+_BOOL = ParameterType(WEAK_BOOL, None)
 _INT8, _INT64 = (ParameterType(DType(name), None, numpys=True) for name in ("int8", "int64"))
 _OTHERS = (ParameterType(WEAK_INT, None), ParameterType(FLOAT32, None, numpys=True))
 Types = Sequence[ParameterType]
@@ -352,7 +353,7 @@ def decides(made: Made, types: Types, planned: Plan) -> dict[str, tuple[str, ...
 
 def _deciding_integers(made: Made, types: Types, planned: Plan) -> dict[str, tuple[str, ...]]:
     """The integers of which an array is made that has the dtype of NumPy's."""
-    others = _integers(types, planned)
+    others = _numbers(types, planned, "iu")
     # beside narrow ones; `promoting` is about those of floats
     narrow = [replace(t, dtype=_NARROWER[t.dtype.kind])
               if t.ndim is not None and t.dtype.kind in "iu" else t for t in types]  # fmt: skip
@@ -362,20 +363,21 @@ def _deciding_integers(made: Made, types: Types, planned: Plan) -> dict[str, tup
 
 
 def promoting(made: Made, types: Types, planned: Plan) -> dict[str, tuple[str, ...]]:
-    """The integers of which NumPy's make a float64 before they meet an array, and the arrays: of
-    `x * (k / 2)` for an `x` of float32."""
+    """The numbers of which NumPy's make another float before they meet an array, and the arrays: of
+    `x * (k / 2)` and `x * np.sqrt(s)` for an `x` of float32; a bool in place of `s` may, too."""
     floats = [k for k, t in enumerate(types) if t.ndim is not None and t.dtype.kind == "f"]
-    others = _integers(types, planned) if floats else []
+    others = {k: [_INT8, _INT64] for k in _numbers(types, planned, "iu")}
+    others |= {k: [_OTHERS[1], _BOOL] for k in _numbers(types, planned, "f")}
     single = [replace(t, dtype=FLOAT32) if k in floats else t for k, t in enumerate(types)]
-    known = _array_dtypes(made, single)[:1] if others else []
+    known = _array_dtypes(made, single)[:1] if others and floats else []
     arrays = tuple(planned.parameters[k].name for k in floats)
-    return {planned.parameters[k].name: arrays for k in others
-            if any(_unlike(known, made, single, {k: q}) for q in (_INT8, _INT64))}  # fmt: skip
+    return {planned.parameters[k].name: arrays for k, each in others.items()
+            if any(_unlike(known, made, single, {k: q}) for q in each)}  # fmt: skip
 
 
-def _integers(types: Types, planned: Plan) -> list[int]:
-    """The numbers that are integers, where there are arrays."""
-    own = [k for k, t in enumerate(types) if t.is_number and t.dtype.kind in "iu"]
+def _numbers(types: Types, planned: Plan, kinds: str) -> list[int]:
+    """The numbers of some kinds, where there are arrays."""
+    own = [k for k, t in enumerate(types) if t.is_number and t.dtype.kind in kinds]
     return [k for k in own if planned.arrays and not planned.parameters[k].fixed]
 
 
@@ -383,14 +385,15 @@ def deciding(made: Made, types: Types, numbers: Sequence[int]) -> tuple[int, ...
     """Those of some floats of which an array is made that has another dtype with an integer, or
     with a float32 of NumPy's; all of them where none does alone.
 
-    Beside narrow integers a float32 decides: `decides` tells that.
+    Beside narrow arrays a float32 decides more often: `decides` and `promoting` tell that.
     """
     known = _array_dtypes(made, types)
     if any(t.ndim is not None and t.dtype.kind in "biu" for t in types):
         known[1] = []
 
     def differ(chosen: Sequence[int]) -> bool:
-        return any(_unlike(known, made, types, dict.fromkeys(chosen, q)) for q in _OTHERS)
+        integers, single = (dict.fromkeys(chosen, q) for q in _OTHERS)
+        return _unlike(known, made, types, integers) or _unlike(known[:1], made, types, single)
 
     if not numbers or not differ(numbers):
         return ()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from porter import ir
 from porter.analyses.leading_axes import LeadingAxes
@@ -63,6 +63,27 @@ def items_of(items: Sequence[object]) -> Iterator[object]:
         elif isinstance(i, HostIf):
             yield from items_of(i.body)
             yield from items_of(i.orelse)
+
+
+def with_loops(
+    items: Sequence[object], change: Callable[[HostLoop], Sequence[object]]
+) -> tuple[object, ...]:
+    """The host's sequence with what `change` makes of each loop; inside of one of which it makes
+    nothing, it is asked again."""
+    result: list[object] = []
+    for item in items:
+        match item:
+            case HostLoop():
+                found = change(item)
+                result += found or [replace(item, body=with_loops(item.body, change))]
+            case HostWhile():
+                result.append(replace(item, body=with_loops(item.body, change)))
+            case HostIf():
+                body, orelse = (with_loops(b, change) for b in (item.body, item.orelse))
+                result.append(replace(item, body=body, orelse=orelse))
+            case _:
+                result.append(item)
+    return tuple(result)
 
 
 @dataclass(frozen=True)

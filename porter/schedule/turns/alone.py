@@ -17,7 +17,7 @@ from porter.ir.aliasing import Aliases
 from porter.ir.effects import nodes_of
 from porter.ir.walk import statements, substitute_poly
 from porter.schedule.base import BlockLoop, BlockStep, Fold, Kernel
-from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch
+from porter.schedule.nodes import HostIf, HostLoop, Launch, with_loops
 from porter.schedule.overlap import must_differ
 from porter.schedule.registry import ONE_BLOCK
 from porter.schedule.turns.replays import replay
@@ -39,21 +39,9 @@ def or_alone(
     Arrays that are `bound` to another name, or needed after their loop, are made where they stand.
     A block cannot take copies of arguments that are one array, as launches do.
     """
-    result: list[object] = []
-    for item in items:
-        match item:
-            case HostLoop():
-                found = _choice(item, name, bound, aliases) if replay(item) is None else ()
-                body = item.body if found else or_alone(item.body, name, bound, aliases)
-                result += found or [replace(item, body=body)]
-            case HostWhile():
-                result.append(replace(item, body=or_alone(item.body, name, bound, aliases)))
-            case HostIf():
-                body, orelse = (or_alone(b, name, bound, aliases) for b in (item.body, item.orelse))
-                result.append(replace(item, body=body, orelse=orelse))
-            case _:
-                result.append(item)
-    return tuple(result)
+    return with_loops(
+        items, lambda loop: _choice(loop, name, bound, aliases) if replay(loop) is None else ()
+    )
 
 
 def _choice(

@@ -21,7 +21,7 @@ from porter.ir.effects import nodes_of
 from porter.ir.rebuild import rename_arrays, rename_axes
 from porter.ir.walk import statements
 from porter.schedule.base import Kernel
-from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch
+from porter.schedule.nodes import HostIf, HostLoop, Launch, with_loops
 from porter.schedule.schedules.time_tile import HALO, TIME_TILE, reach, turns, writes
 from porter.schedule.turns.replays import Replay, replay
 from porter.sizes.polynomial import Integer, Poly, maximum, minimum, sym
@@ -36,23 +36,7 @@ def in_tiles(
     items: Sequence[object], name: Callable[[str], str], context: Context, aliases: Aliases
 ) -> tuple[object, ...]:
     """The host's sequence, with turns in tiles before each such loop."""
-    result: list[object] = []
-    for item in items:
-        match item:
-            case HostLoop():
-                found = _tiled(item, name, context, aliases)
-                body = item.body if found else in_tiles(item.body, name, context, aliases)
-                result += found or [replace(item, body=body)]
-            case HostWhile():
-                result.append(replace(item, body=in_tiles(item.body, name, context, aliases)))
-            case HostIf():
-                body, orelse = (
-                    in_tiles(b, name, context, aliases) for b in (item.body, item.orelse)
-                )
-                result.append(replace(item, body=body, orelse=orelse))
-            case _:
-                result.append(item)
-    return tuple(result)
+    return with_loops(items, lambda loop: _tiled(loop, name, context, aliases))
 
 
 def _tiled(
@@ -75,7 +59,7 @@ def _tiled(
     axes = tuple(ir.Axis(a.name, n) for a, n in zip(steps[0].axes, context.buffers[kept[0]].shape,
                                                     strict=True))  # fmt: skip
     index = tuple(sym(a.name, True) for a in axes)
-    spare = [_spare(n, context) for n in kept]
+    spare = [context.buffer(f"{n}_later", axes, context.buffers[n].dtype) for n in kept]
     stores = tuple(
         ir.Write(new.name, (), index, ir.Load(n, index, context.buffers[n].dtype), loop.origin)
         for n, new in zip(kept, spare, strict=True)
@@ -106,14 +90,6 @@ def _in_order(body: Sequence[object]) -> bool:
     """Whether arrays change places after all launches."""
     kinds = [isinstance(item, ir.Bind) for item in body]
     return kinds == sorted(kinds)
-
-
-def _spare(name: str, context: Context) -> ir.Buffer:
-    """Another array like this one."""
-    old = context.buffers[name]
-    new = ir.Buffer(context.fresh(f"{name}_later"), old.shape, replace(old.dtype, weak=False))
-    context.buffers[new.name] = new
-    return new
 
 
 def _steps(loop: HostLoop, found: Replay, context: Context, aliases: Aliases) -> list[ir.Stage]:

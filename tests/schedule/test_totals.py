@@ -53,6 +53,15 @@ def place_in_a_loop(x: "float64[:]", n: "int64"):
     return out
 """
 
+SHARED = """\
+import numpy as np
+
+
+def f(x: "float64[:]", y: "float64[:]"):
+    x[0] = y.max()
+    return x * y.sum()
+"""
+
 Parts = Callable[..., tuple[int, tuple[int, ...], tuple[int, ...]]]
 SIZES = (0, 1, 2, 7, 8, 9, 31, 33, 255, 257, 10**6)
 
@@ -70,6 +79,16 @@ def texts(name: str) -> list[str]:
 def test_totals_are_those_of_numpy(shell: Shell, name: str) -> None:
     shell.write("f.py", SOURCE)
     assert shell.convert("f.py", "-f", name, "-o", "-", verify=True) == 0, shell.err
+
+
+def test_a_total_of_an_argument_that_may_have_been_stored_into_is_a_launch_of_its_own(
+    shell: Shell,
+) -> None:
+    """Called as `f(x, x)`, the sum has the element that was stored; verification calls it so."""
+    shell.write("f.py", SHARED)
+    assert shell.convert("f.py", "-o", "-", verify=True) == 0, shell.err
+    kernels = [k for k in shell.out.split("@cuda.jit\n") if "if is_last_block(done)" in k]
+    assert [(k.count("block_max("), k.count("block_sum(")) for k in kernels] == [(2, 0), (0, 2)]
 
 
 def test_folds_over_one_domain_are_in_one_loop_without_divisions() -> None:

@@ -91,7 +91,9 @@ class Total(Schedule):
             return None
         late = [x for x in kernel.parts if isinstance(x, ir.Stage) and x not in first]
         stored = {a.buffer for x in late for a in accesses(x.body) if a.write}
-        results = around.aliases.with_others({*(f.name for f in kernel.folds), *stored})
+        results = around.aliases.with_others(
+            {*(f.name for f in kernel.folds), *stored}, arguments=True
+        )
         mine = [r for _, r in kernel.folds[0].reductions]
         if not all(same_extents(r.axes, mine[0].axes) for r in [*mine, *reductions(s.body)]):
             return None

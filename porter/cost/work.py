@@ -21,7 +21,7 @@ from porter.ir.walk import loaded, scalars_of, walk
 from porter.schedule.base import Kernel
 from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch, Plan, items_of
 from porter.schedule.overlap import overlaps
-from porter.schedule.schedules.time_tile import TIME_TILE
+from porter.schedule.registry import TIME_TILE
 from porter.sizes.polynomial import Poly, sym, unchecked
 
 #: what a `while` of the host is taken to run, a name for what no size tells

@@ -18,6 +18,7 @@ from porter.schedule.schedules.recurrence import RecurrenceLine
 from porter.schedule.schedules.rows import Rows
 from porter.schedule.schedules.scan import ScanLine, ScanLines
 from porter.schedule.schedules.tile import LARGE_TILES, SPLIT_TILE, Tile
+from porter.schedule.schedules.time_tile import TimeTile
 from porter.schedule.schedules.total import Total
 
 #: the last one matches every store
@@ -37,6 +38,9 @@ SCHEDULES: list[Schedule] = [
     Elementwise(),
 ]
 ONE_BLOCK = OneBlock()
+TIME_TILE = TimeTile()
+#: no store gets one of these: their kernels are made of launches that are merged
+MADE: list[Schedule] = [ONE_BLOCK, TIME_TILE]
 
 
 def candidates(s: ir.Write | ir.Stage, context: Context) -> Iterator[Schedule]:

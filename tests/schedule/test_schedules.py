@@ -17,7 +17,7 @@ from porter.resolve.globals import Globals
 from porter.schedule.base import Kernel, KernelWriters
 from porter.schedule.elementwise import is_elementwise
 from porter.schedule.printer import plan_text
-from porter.schedule.registry import ONE_BLOCK, SCHEDULES, registered
+from porter.schedule.registry import MADE, SCHEDULES, registered
 from porter.source.module import SourceModule
 from tests.schedule.recipe.warp import WarpRows
 from tests.support.paths import ROOT
@@ -52,8 +52,13 @@ FUNCTIONS = {
         "        x[i] = (b[i] - L[i, :i] @ x[:i]) / L[i, i]\n    return x\n",
         "float64[:, :], float64[:]",
     ),
+    "time_tile": (
+        "def f(x, n):\n    for _ in range(n):\n        y = x.copy()\n"
+        "        x[1:-1] = y[:-2] + y[2:]\n    return x\n",
+        "float64[:], int64",
+    ),
 }  # fmt: skip
-NAMES = [s.name for s in (*SCHEDULES, ONE_BLOCK)]
+NAMES = [s.name for s in (*SCHEDULES, *MADE)]
 
 
 def test_each_schedule_has_a_template_of_its_own() -> None:

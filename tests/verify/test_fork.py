@@ -28,6 +28,7 @@ FACTS = """    import json, os, pathlib, sys
     facts = pathlib.Path("facts")
     facts.exists() or facts.write_text(json.dumps({
         "folder": os.getcwd(), "leads": os.getsid(0) == os.getpid(), "pid": os.getpid(),
+        "server": os.getppid(),
         "marks": [e.decode() for e in environment if e.startswith(b"PORTER_CHILD=")],
         "mark": os.environ["PORTER_CHILD"], "cache": config.CACHE_DIR,
         "sockets": [f.name for f in pathlib.Path("/proc/self/fd").iterdir() if f.is_socket()],
@@ -109,8 +110,8 @@ def test_one_that_does_not_end_is_ended(folder: Path) -> None:
 
 
 def test_another_server_comes_where_one_has_died(folder: Path) -> None:
-    facts(folder)
-    (server,) = servers._servers.values()
+    pid = facts(folder)["server"]
+    (server,) = [s for s in servers._servers.values() if s.process.pid == pid]
     os.kill(server.process.pid, signal.SIGKILL)
     server.process.wait(20)
     assert facts(folder)["pid"]

@@ -14,16 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from porter.ptx.arithmetic.kinds import Array
 from porter.ptx.machine.counts import Counts, Numbers
+from porter.ptx.machine.task import Task
+from porter.ptx.machine.wave import Wave
 from porter.ptx.program.loops import Loop, Test
-
-if TYPE_CHECKING:
-    from porter.ptx.machine.schedule import Scheduler
 
 #: turns that are executed before a loop is understood: the first may differ from all others
 _WATCHED = 3
@@ -38,6 +37,20 @@ _POINTS = 4096
 
 #: what a register was at the beginning of a turn, by its name
 State = dict[str, Array]
+
+
+class Running(Protocol):
+    """What runs the threads of a wave: their registers, and which piece each of them is at."""
+
+    wave: Wave
+    registers: list[Array]
+    groups: dict[tuple[int, int], Array | None]
+    waiting: dict[int, list[Array]]
+
+    @property
+    def task(self) -> Task:
+        """The launch."""
+        ...
 
 
 class Unsteady(Exception):
@@ -109,7 +122,7 @@ class _Frame:
 class Turns:
     """Watches the pieces that a scheduler executes, and leads it past turns of loops."""
 
-    def __init__(self, scheduler: Scheduler, counts: Counts) -> None:
+    def __init__(self, scheduler: Running, counts: Counts) -> None:
         self.scheduler, self.counts = scheduler, counts
         self.task = scheduler.task
         self.code = self.task.code

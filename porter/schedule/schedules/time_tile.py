@@ -36,6 +36,7 @@ class TimeTile(Schedule):
     name = "time_tile"
     word = "turns"
     summary = "turns of a loop in shared memory, a tile and its border a block"
+    once = "a step over the elements of a tile"
 
     def matches(self, s: ir.Write | ir.Stage, buffers: Mapping[str, ir.Buffer]) -> bool:
         """No statement by itself."""
@@ -188,6 +189,3 @@ class _Turns:
         text = f"np.uint64({w.poly(place)})"
         w.names[f"?{text}"] = text
         return (sym(f"?{text}", True),)
-
-
-TIME_TILE = TimeTile()

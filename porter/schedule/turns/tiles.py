@@ -22,7 +22,8 @@ from porter.ir.rebuild import rename_arrays, rename_axes
 from porter.ir.walk import statements
 from porter.schedule.base import Kernel
 from porter.schedule.nodes import HostIf, HostLoop, Launch, with_loops
-from porter.schedule.schedules.time_tile import HALO, TIME_TILE, reach, turns, writes
+from porter.schedule.registry import TIME_TILE
+from porter.schedule.schedules.time_tile import HALO, reach, turns, writes
 from porter.schedule.turns.replays import Replay, replay
 from porter.sizes.polynomial import Integer, Poly, maximum, minimum, sym
 

@@ -244,6 +244,8 @@ class Schedule(ABC):
     once: ClassVar[str] = "thread 0"
     #: whether threads share the lines of a running fold
     scans: ClassVar[bool] = False
+    #: whether the compiler takes all arrays for distinct ones, as Numba does in a parallel loop
+    distinct: ClassVar[bool] = False
     #: whether a store makes another array, as it does where arrays are in chunks
     values: ClassVar[bool] = False
     #: where its template is, if not among porter's own

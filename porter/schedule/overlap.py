@@ -3,7 +3,8 @@
 NumPy reads a statement's right side before it stores; a kernel does both at once.  Where
 a kernel stores into one argument and reads another at other elements, the host passes a
 copy of the second if it is the same memory.  A loop of the user's own, whose iterations
-would see each other's stores, is refused at run time instead.
+would see each other's stores, is refused at run time instead.  So is an array that a thread reads
+again after it has stored into it, where the compiler may do both in another order.
 """
 
 from __future__ import annotations
@@ -94,20 +95,24 @@ def _touched(kernel: Kernel, write: bool) -> set[str]:
 def _kernel(kernel: Kernel, result: Overlap) -> None:
     if not kernel.schedule.together and not kernel.axes:
         # a thread alone reads and stores in the order of the source
-        _step(kernel.name, kernel.body, (), "", result)
+        _step(kernel, kernel.body, (), "", result)
         return
     if not kernel.schedule.stepwise:
         loop = kernel.origin.construct is ir.Construct.FOR
-        _step(kernel.name, kernel.body, kernel.parts, "sequential" if loop else "crossing", result)
+        _step(kernel, kernel.body, kernel.parts, "sequential" if loop else "crossing", result)
         return
     for step in kernel.parts:
         # all threads have read what a fold or thread 0 needs before anything is stored
         meets = "sequential" if isinstance(step, ir.Stage) and step.axes else ""
-        _step(kernel.name, (), (step,), meets, result)
+        _step(kernel, (), (step,), meets, result)
 
 
 def _step(
-    name: str, own: Sequence[ir.Stmt], parts: Sequence[Fold | ir.Stage], meets: str, result: Overlap
+    kernel: Kernel,
+    own: Sequence[ir.Stmt],
+    parts: Sequence[Fold | ir.Stage],
+    meets: str,
+    result: Overlap,
 ) -> None:
     """Note the arguments written, and under `meets` those that must not be one array."""
     reads: dict[str, set[tuple[Poly, ...]]] = {}
@@ -137,14 +142,32 @@ def _step(
     for w in written:
         for r in sorted(set(reads) & parameters - {w}):
             own_element = w not in late and _same_element(reads[r], writes[w])
-            if own_element or not result.aliases.alike(w, r):
+            again = own_element and kernel.schedule.distinct and _is_read_again(r, w, body, parts)
+            if (own_element and not again) or not result.aliases.alike(w, r):
                 continue
-            if meets == "sequential" or (meets and w in looped):
-                result.sequential.setdefault(name, []).append((w, r))
+            if again or meets == "sequential" or (meets and w in looped):
+                result.sequential.setdefault(kernel.name, []).append((w, r))
             elif meets == "crossing":
                 crossing.setdefault(r, []).append(w)
     if crossing:
-        result.crossing[name] = list(crossing.items())
+        result.crossing[kernel.name] = list(crossing.items())
+
+
+def _is_read_again(
+    read: str, written: str, body: Sequence[ir.Stmt], parts: Sequence[Fold | ir.Stage]
+) -> bool:
+    """Whether a thread reads an array elsewhere than in the one statement that stores into
+    another."""
+    found = [{(a.buffer, a.write) for a in accesses((s,))} for s in body]
+    stores = [k for k, touched in enumerate(found) if (written, True) in touched]
+    reads = [k for k, touched in enumerate(found) if (read, False) in touched]
+    folded = loaded(*(e for f in parts if isinstance(f, Fold) for e in f.operands))
+    return (
+        reads != stores
+        or len(stores) > 1
+        or read in folded
+        or not all(isinstance(body[k], ir.Write) for k in stores)
+    )
 
 
 def _same_element(reads: set[tuple[Poly, ...]], writes: set[tuple[Poly, ...]]) -> bool:

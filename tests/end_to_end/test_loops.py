@@ -317,6 +317,34 @@ def test_strided_arguments_are_changed_in_place(tmp_path: Path) -> None:
     np.testing.assert_array_equal(base, [0, 1, 2, 3, 3, 5, 3, 7, 3, 9])
 
 
+TWICE = """
+import numpy as np
+
+def read_again(x, y):
+    x += y
+    return x * y
+
+def read_at_once(x, y):
+    x += y
+    return x * 2.0
+"""
+
+
+def test_one_array_for_two_is_refused_where_numba_takes_them_for_distinct(tmp_path: Path) -> None:
+    """LLVM may read `y` once, although the store into `x` has changed it."""
+    signature = "float64[:], float64[:]"
+    again, at_once = (
+        loaded(text_of(n, TWICE, signature), n, tmp_path) for n in ("read_again", "read_at_once")
+    )
+    x = np.arange(5.0)
+    with pytest.raises(ValueError, match="x and y are one array"):
+        again(x, x)
+    np.testing.assert_array_equal(x, np.arange(5.0))
+    np.testing.assert_array_equal(again(x.copy(), x), 2 * x * x)
+    np.testing.assert_array_equal(at_once(x, x), 4 * np.arange(5.0))
+    np.testing.assert_array_equal(x, 2 * np.arange(5.0))
+
+
 COUNTS = """
 import numpy as np
 

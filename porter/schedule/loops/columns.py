@@ -26,6 +26,7 @@ class Columns(Schedule):
     name = "columns"
     word = "columns"
     summary = "sums for some columns at a time"
+    distinct = True
 
     def matches(self, s: ir.Write | ir.Stage, buffers: Mapping[str, ir.Buffer]) -> bool:
         """One reduction that reads neighbours for neighbours, and does not run along them."""

@@ -32,6 +32,7 @@ class Nested(Elementwise):
 
     word = "loops"
     summary = "loops over the elements"
+    distinct = True
 
     def launches(self, kernel: Kernel) -> tuple[Grid, ...]:
         """One call; loops over nothing do nothing."""

@@ -18,6 +18,7 @@ class LoopRows(Rows):
 
     word = "rows"
     summary = "loops over the rows"
+    distinct = True
 
     @property
     def iteration(self) -> Schedule:

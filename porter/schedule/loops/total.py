@@ -23,6 +23,7 @@ class LoopTotal(Total):
     """The outermost axis is cut into parts."""
 
     summary = "parts in parallel, then their results"
+    distinct = True
     carries = False
 
     def precedes(self, stage: ir.Stage, s: ir.Write, around: Around) -> ir.Stage | None:

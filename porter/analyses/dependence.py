@@ -195,13 +195,13 @@ Case = tuple[tuple[Poly, bool], ...]
 Places = list[tuple[Poly, Poly | None]]
 
 
-def _cases(cond: ir.Expr, negated: bool) -> list[Case]:
+def cases_of(cond: ir.Expr, negated: bool) -> list[Case]:
     """A condition in disjunctive form."""
     match cond:
         case ir.Op(op="not", args=(inner,)):
-            return _cases(inner, not negated)
+            return cases_of(inner, not negated)
         case ir.Op(op="and" | "or" as op, args=(a, b)):
-            first, second = _cases(a, negated), _cases(b, negated)
+            first, second = cases_of(a, negated), cases_of(b, negated)
             if (op == "and") == negated:
                 return [*first, *second]
             return [(*x, *y) for x in first for y in second]
@@ -226,7 +226,7 @@ def _comparison(op: str, gap: Poly) -> list[Case]:
 def _alternatives(site: Site) -> list[Case]:
     found: list[Case] = [()]
     for cond, negated in site.guards:
-        more = [(*x, *y) for x in found for y in _cases(cond, negated)]
+        more = [(*x, *y) for x in found for y in cases_of(cond, negated)]
         found = more if len(more) <= MAX_CASES else found
     return found
 
@@ -367,4 +367,4 @@ def _same_place(write: Site, other: Site, index: str) -> bool:
     return False
 
 
-__all__ = ["Nest", "Pair", "Site", "carried", "sites"]
+__all__ = ["Extra", "Nest", "Pair", "Site", "carried", "cases_of", "sites"]

@@ -8,6 +8,7 @@ that runs the loop, or launches of all blocks for each turn.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -87,7 +88,7 @@ def _largest(sizes: Sequence[tuple[Poly, ...]]) -> list[tuple[Poly, ...]]:
 
 def _as_large(a: tuple[Poly, ...], b: tuple[Poly, ...]) -> bool:
     """Whether `a` is, unless one of its factors is 0: then a turn has no elements."""
-    rest = [n for n in b if n not in a]
+    rest = Counter(b) - Counter(a)
     return not rest or (product(a) - product(b)).is_nonneg()
 
 

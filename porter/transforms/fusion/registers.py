@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from porter import ir
-from porter.analyses.accesses import accesses, inside
+from porter.analyses.accesses import Access, accesses, inside
 from porter.analyses.aliases import read_by_another_name
 from porter.analyses.reductions import has_data
 from porter.dtypes.dtype import BOOL, INT64
@@ -29,24 +29,43 @@ def _in_registers(stage: ir.Stmt, aliases: Aliases, context: Context) -> list[ir
         return None
     found = list(accesses(stage.body))
     for name in dict.fromkeys(a.buffer for a in found if a.write):
-        places = {a.index for a in found if a.buffer == name}
-        index = next(iter(places))
-        fixed = {a.name for a in stage.axes}
-        looped = any(isinstance(s, (ir.For, ir.While)) and touches(s, name) for s in stage.body)
-        loops = {s.index for s in statements(stage.body) if isinstance(s, ir.For)}
-        inner = {n for p in index for n in p.names()} & loops
-        if len(places) != 1 or not looped or inner or has_data(index):
+        others = [a for a in found if not _is_refused(a.buffer, name, found)]
+        if read_by_another_name(others, name, aliases):
             continue
-        if any(a.combine for a in found if a.buffer == name):
-            continue
-        if not fixed or not all(picks(index, a) for a in stage.axes):
-            continue
-        if read_by_another_name(found, name, aliases):
-            continue
-        tests = _tests(stage, name, index, context.buffers[name])
-        if tests is not None:
-            stage = _promoted(stage, name, index, tests, context)
+        if not any(a.combine for a in found if a.buffer == name):
+            stage = _with_local(stage, name, context)
     return [stage]
+
+
+def _is_refused(read: str, written: str, found: Sequence[Access]) -> bool:
+    """Whether the host refuses one array for both: iterations would see each other's stores."""
+    stores = {a.index for a in found if a.write and a.buffer == written}
+    reads = {a.index for a in found if not a.write and a.buffer == read}
+    looped = all(a.origin.looped for a in found if a.write and a.buffer == written)
+    return looped and read != written and stores != reads
+
+
+def _with_local(stage: ir.Stage, name: str, context: Context) -> ir.Stage:
+    """The stage with a variable for an array's element, inside the branch that all uses are in."""
+    uses = [k for k, s in enumerate(stage.body) if touches(s, name)]
+    branch = stage.body[uses[0]]
+    if len(uses) == 1 and isinstance(branch, ir.If) and not branch.orelse:
+        if not _of_data(branch.cond):
+            inside = _with_local(replace(stage, body=branch.body), name, context).body
+            body = list(stage.body)
+            body[uses[0]] = replace(branch, body=inside)
+            return replace(stage, body=tuple(body))
+    places = {a.index for a in accesses(stage.body) if a.buffer == name}
+    index = next(iter(places))
+    looped = any(isinstance(s, (ir.For, ir.While)) and touches(s, name) for s in stage.body)
+    loops = {s.index for s in statements(stage.body) if isinstance(s, ir.For)}
+    inner = {n for p in index for n in p.names()} & loops
+    if len(places) != 1 or not looped or inner or has_data(index):
+        return stage
+    if not stage.axes or not all(picks(index, a) for a in stage.axes):
+        return stage
+    tests = _tests(stage, name, index, context.buffers[name])
+    return stage if tests is None else _promoted(stage, name, index, tests, context)
 
 
 def _tests(

@@ -34,11 +34,20 @@ from porter.sizes.polynomial import Poly, sym
 from porter.transforms.loops.flags import flags
 from porter.transforms.loops.folds import fold_loop
 from porter.transforms.loops.iteration import sums_apart, written_out
-from porter.transforms.loops.nests import array_statement, by_element, cut, fused_body, triangle
+from porter.transforms.loops.nests import (
+    array_statement,
+    by_element,
+    cut,
+    fused_body,
+    looped,
+    over_elements,
+    triangle,
+)
+from porter.transforms.loops.orders.right_looking import right_looking
+from porter.transforms.loops.orders.wavefronts import turns_in_fronts, wavefront
 from porter.transforms.loops.scatter import combined, last_stores, ragged, scatters, totals, varies
 from porter.transforms.loops.searches import search
 from porter.transforms.loops.serial import on_one_thread
-from porter.transforms.loops.wavefronts import turns_in_fronts, wavefront
 
 MAX_AXES = 3
 
@@ -151,6 +160,9 @@ def _in_order(loop: ir.For, after: set[str], context: Context, reason: Refusal) 
     at_once = array_statement(loop, after, context)
     if at_once is not None:
         return [at_once]
+    steps = None if context.alone else right_looking(loop, after, context)
+    if steps is not None:
+        return steps
     waves = _waves(loop, after, context) if _slanted(loop, context) else None
     if waves is None and not context.alone:
         mark = context.mark()
@@ -222,20 +234,14 @@ def _has_parallel_work(body: Sequence[ir.Stmt]) -> bool:
 def _parallel(loop: ir.For, context: Context) -> list[ir.Stmt]:
     axis, change = loop_axis(loop)
     body = tuple(rename_axes(s, change) for s in loop.body) if change else loop.body
-    body = tuple(map(_looped, body))
+    body = tuple(map(looped, body))
     own = {loop.index} | {s.index for s in statements(body) if isinstance(s, ir.For)}
     if _straight(body, own, context) and any(map(axes_of, statements(body))):
         return _distribute((axis,), body, context)
-    body = written_out(by_element(body, loop, context), context)
+    body = written_out(over_elements(by_element(body, loop, context), loop, context), context)
     axes, body = _nest([axis], body, context)
     thread = tuple(x for s in body for x in _as_thread(s, context))
     return [ir.Stage(tuple(axes), thread, loop.origin)]
-
-
-def _looped(s: ir.Stmt) -> ir.Stmt:
-    """The statement with its stores marked: an iteration may see what another one stores."""
-    s = map_blocks(s, lambda b: tuple(map(_looped, b)))
-    return replace(s, origin=replace(s.origin, looped=True)) if isinstance(s, ir.Write) else s
 
 
 def _straight(body: Sequence[ir.Stmt], own: set[str], context: Context) -> bool:

@@ -7,7 +7,9 @@ from dataclasses import replace
 
 from porter import ir
 from porter.analyses.accesses import accesses
+from porter.analyses.aliases import under_one_name
 from porter.analyses.dependence import Nest, Site, sites
+from porter.analyses.obstacles import obstacle
 from porter.analyses.reductions import has_data
 from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.aliasing import Aliases
@@ -15,9 +17,16 @@ from porter.ir.axes import Range, same_extents, symbols
 from porter.ir.context import Context
 from porter.ir.effects import axes_of, defs_in, exposed_scalars, expressions, uses_in
 from porter.ir.ops import RESULT_NAMES
-from porter.ir.rebuild import map_exprs, rename_axes, variables_as
-from porter.ir.walk import free_names, jumps, rewrite, walk
-from porter.sizes.polynomial import Poly, maximum, minimum, sym
+from porter.ir.rebuild import map_blocks, map_exprs, rename_axes, variables_as
+from porter.ir.walk import free_names, jumps, rewrite, statements, walk
+from porter.sizes.polynomial import Apply, Poly, maximum, minimum, sym
+
+
+def looped(s: ir.Stmt) -> ir.Stmt:
+    """The statement with its stores marked: an iteration may see what another one stores."""
+    s = map_blocks(s, lambda b: tuple(map(looped, b)))
+    return replace(s, origin=replace(s.origin, looped=True)) if isinstance(s, ir.Write) else s
+
 
 # -- at once -----------------------------------------------------------------------------
 
@@ -216,6 +225,48 @@ def by_element(body: tuple[ir.Stmt, ...], loop: ir.For, context: Context) -> tup
     return (ir.For(axis.name, axis.lo, axis.hi, 1, (*lets, *inner), first.origin),)
 
 
+def over_elements(body: tuple[ir.Stmt, ...], loop: ir.For, context: Context) -> tuple[ir.Stmt, ...]:
+    """Array statements of an iteration, some of them in loops, as one loop over their elements.
+
+    Each element runs the loops by itself, so none may need what is stored into another one.
+    """
+    if not any(isinstance(s, ir.For) for s in body):
+        return body
+    stores = [s for s in statements(body) if isinstance(s, ir.Write)]
+    if not stores or any(len(s.axes) != 1 for s in stores):
+        return body
+    (axis,) = stores[0].axes
+    inside = _elements(body, axis)
+    if inside is None:
+        return body
+    inner = ir.For(axis.name, axis.lo, axis.hi, 1, inside, stores[0].origin)
+    outer, context.here = context.here, context.here.inside(loop)
+    try:
+        either = (inner, under_one_name(inner, context.program))
+        return body if any(obstacle(x, set(), context) for x in either) else (inner,)
+    finally:
+        context.here = outer
+
+
+def _elements(body: tuple[ir.Stmt, ...], axis: ir.Axis) -> tuple[ir.Stmt, ...] | None:
+    """The statements for one element of an axis; None where one is not over that axis."""
+    found: list[ir.Stmt] = []
+    for s in body:
+        if isinstance(s, ir.For):
+            inside = _elements(s.body, axis)
+            if inside is None:
+                return None
+            found.append(replace(s, body=inside))
+        elif isinstance(s, ir.Let) and not any(isinstance(e, ir.Reduce) for e in walk(s.value)):
+            found.append(s)
+        else:
+            moved = _element(s, axis, None, None)
+            if moved is None or _same_for_all(s):
+                return None
+            found.append(moved)
+    return tuple(found)
+
+
 def _same_for_all(s: ir.Stmt) -> bool:
     """Whether a sum is the same for all elements: threads of their own would each compute it."""
     own = {a.name for a in axes_of(s)}
@@ -266,12 +317,10 @@ def triangle(axis: ir.Axis, outer: Sequence[ir.Axis]) -> tuple[ir.Axis, ir.Expr]
     lo, hi = axis.lo, axis.hi
     tests: list[ir.Expr] = []
     for a in outer:
-        low, high = lo.coefficient(a.name), hi.coefficient(a.name)
-        if low is None or high is None or abs(low) + abs(high) > 1:
+        low, high = farthest(lo, a, up=False), farthest(hi, a, up=True)
+        if low is None or high is None or (low != lo and high != hi):
             return None
-        first, last = a.lo, a.hi - 1
-        lo = lo.replace({a.name: first if low > 0 else last})
-        hi = hi.replace({a.name: last if high > 0 else first})
+        lo, hi = low, high
     j = ir.Value(sym(axis.name, True), INT64)
     if lo != axis.lo:
         tests.append(ir.Op("ge", (j, ir.Value(axis.lo, INT64)), BOOL))
@@ -279,3 +328,21 @@ def triangle(axis: ir.Axis, outer: Sequence[ir.Axis]) -> tuple[ir.Axis, ir.Expr]
         tests.append(ir.Op("lt", (j, ir.Value(axis.hi, INT64)), BOOL))
     inside = tests[0] if len(tests) == 1 else ir.Op("and", (tests[0], tests[1]), BOOL)
     return ir.Axis(axis.name, hi, lo), inside
+
+
+def farthest(bound: Poly, outer: ir.Axis, *, up: bool) -> Poly | None:
+    """The largest that a bound is for all of an outer index, or the smallest; None if unknown."""
+    factor = bound.coefficient(outer.name)
+    if factor is not None:
+        at = outer.hi - 1 if (factor > 0) == up else outer.lo
+        return bound.replace({outer.name: at}) if abs(factor) <= 1 else None
+    if len(bound.terms) != 1 or bound.terms[0][1] != 1 or len(bound.terms[0][0]) != 1:
+        return None
+    (atom,) = bound.terms[0][0]
+    if not isinstance(atom, Apply) or atom.op not in ("min", "max"):
+        return None
+    ends = [farthest(p, outer, up=up) for p in atom.args]
+    if any(e is None for e in ends):
+        return None
+    one, other = (e for e in ends if e is not None)
+    return minimum(one, other) if atom.op == "min" else maximum(one, other)

@@ -1,0 +1,1 @@
+"""Other orders of the points of a nest, in which many of them are independent."""

@@ -18,7 +18,7 @@ from tests.support.paths import CORPUS
 
 #: programs of the corpus, with the launches of a step
 STEPS = {
-    "loops_linear:cholesky_rows": 4, "loops_linear:cholesky_loops": 4,
+    "loops_linear:cholesky_rows": 3, "loops_linear:cholesky_loops": 3,
     "factorisations:lu_rows": 2, "factorisations:lu_three_loops": 2,
     "factorisations:doolittle": 3, "factorisations:banachiewicz": 3,
     "factorisations:right_sides": 2,

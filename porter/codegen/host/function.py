@@ -132,7 +132,9 @@ class HostFunction(Prologue, Pipeline, HostCalls, Results):
         match item:
             case HostLoop() if self._replayed(item):
                 pass
-            case HostLoop(index, lo, hi, step, body, _):
+            case HostLoop(index, lo, hi, step, body, origin):
+                if origin.construct is not ir.Construct.FOR:
+                    self.comment(origin)  # no loop of the user's
                 start, stop = self.host.poly(lo), self.host.poly(hi)
                 parts = [stop] if start == "0" and step == 1 else [start, stop]
                 parts += [str(step)] if step != 1 else []

@@ -35,23 +35,30 @@ def array_statement(loop: ir.For, after: set[str], context: Context) -> ir.Write
     """`for i: x[i] = f(x[i + 1])` as `x[:] = f(x[1:])`, if each read is of an old value.
 
     An array statement reads everything before it stores, so iterations may only read what
-    later ones write.
+    later ones write.  The same goes for nested loops over a rectangle.
     """
-    found = _single_store(loop.body)
-    if found is None or loop.step != 1:
+    loops = [loop]
+    while len(loops[-1].body) == 1 and isinstance(loops[-1].body[0], ir.For):
+        loops.append(loops[-1].body[0])
+    found = _single_store(loops[-1].body)
+    ranges = tuple(map(Range.of, loops))
+    own = {r.index for r in ranges}
+    if found is None or any(r.step != 1 or own & (r.lo.names() | r.hi.names()) for r in ranges):
         return None
     store, lets = found
     if lets & (after | exposed_scalars(loop.body)) or store.mask is not None:
         return None
-    if any(isinstance(e, ir.Reduce) for e in walk(store.body)):
+    if len(loops) == 1 and any(isinstance(e, ir.Reduce) for e in walk(store.body)):
         return None
-    nest = Nest((Range.of(loop),), context.here.loops, context.buffers)
+    nest = Nest(ranges, context.here.loops, context.buffers)
     mine = sites([store])
     (target,) = [s for s in mine if s.access.write]
     touching = [s for s in mine if s.access.buffer == target.access.buffer]
-    if any(nest.meet(target, s, 0) for s in touching):
+    if any(nest.meet(target, s, level) for s in touching for level in range(len(loops))):
         return None
-    return replace(store, axes=(ir.Axis(loop.index, loop.hi, loop.lo),))
+    # arguments that are one array keep the order of the loop: they are refused
+    origin = replace(store.origin, looped=True)
+    return replace(store, axes=tuple(ir.Axis(r.index, r.hi, r.lo) for r in ranges), origin=origin)
 
 
 def _single_store(body: Sequence[ir.Stmt]) -> tuple[ir.Write, set[str]] | None:

@@ -66,21 +66,35 @@ def joined(parts: Sequence[Part], step: Range) -> list[Part]:
 
 def _union(a: Part, b: Part, step: Range) -> Part | None:
     """The points for which all tests hold that hold for those of both, if these are no more."""
-    if len(a.names) != len(b.names):
-        return None
-    own = {y: sym(x, True) for x, y in zip(a.names, b.names, strict=True)}
-    moved = [rename_axes(w, own) for w in b.body]
-    if [(w.index, w.body) for w in moved] != [(w.index, w.body) for w in a.body]:
-        return None
+    if len(a.names) < len(b.names):
+        a, b = b, a
+    for other in _alike(a, b):
+        both = tuple(
+            t for t in dict.fromkeys((*a.tests, *other))
+            if never((*a.tests, -t - 1), (step,)) and never((*other, -t - 1), (step,))
+        )  # fmt: skip
+        pairs = product(a.tests, other)
+        if all(never((*both, -one - 1, -two - 1), (step,)) for one, two in pairs):
+            return replace(a, tests=both)
+    return None
+
+
+def _alike(a: Part, b: Part) -> Iterator[tuple[Poly, ...]]:
+    """The tests of the second part over the first one's indices, if its statements are the same.
+
+    An index that it lacks is another one: `x[i, i] = f(i, i)` is `x[i, j] = f(i, j)` where j is i.
+    """
+    own = {y: sym(x, True) for x, y in zip(a.names, b.names, strict=False)}
     tests = [t.replace(own) for t in b.tests]
-    both = tuple(
-        t for t in dict.fromkeys((*a.tests, *tests))
-        if never((*a.tests, -t - 1), (step,)) and never((*tests, -t - 1), (step,))
-    )  # fmt: skip
-    pairs = product(a.tests, tests)
-    if not all(never((*both, -one - 1, -other - 1), (step,)) for one, other in pairs):
-        return None
-    return replace(a, tests=both)
+    for names in product(a.names[: len(b.names)], repeat=len(a.names) - len(b.names)):
+        last = dict(zip(a.names[len(b.names) :], (sym(n, True) for n in names), strict=True))
+        mine = [rename_axes(w, last) for w in a.body]
+        moved = [rename_axes(w, own) for w in b.body]
+        if [(w.buffer, w.index, w.body) for w in moved] == [
+            (w.buffer, w.index, w.body) for w in mine
+        ]:
+            gaps = [sym(name, True) - value for name, value in last.items()]
+            yield (*tests, *gaps, *(-g for g in gaps))
 
 
 def staged(part: Part, step: Range, context: Context) -> ir.Stage | None:

@@ -181,7 +181,7 @@ def _steps(
     if any(s is None for s in (*first, *inside)):
         return None
     text = "each step finishes the elements whose sums have all terms, then adds one to all others"
-    origin = replace(loop.origin, comments=(), text=text)
+    origin = ir.Origin(loop.origin.span, text)
     body = tuple(s for s in inside if s is not None)
     return [*(s for s in first if s is not None), ir.For(name, Poly(), most, 1, body, origin)]
 

@@ -58,7 +58,7 @@ def same(p, q):
     return native[0] == native[1] and np.allclose(p, q, rtol=1e-5)
 
 
-dtypes = ["f8", "f4", ">f4", ">f8", ">i4", ">i2", "i4"]
+dtypes = ["f8", "f4", ">f4", ">f8", ">i4", ">i2", "i4"][:: int(sys.argv[2])]
 for name in ["added", "shifted", "chosen", "summed", "turned", "alike"]:
     for d, e in itertools.product(dtypes, [*dtypes, 2.5, np.float32(2.5), np.float64(2.5)]):
         for one in (False, True):
@@ -83,14 +83,22 @@ print(*counts.values())
 
 
 @pytest.mark.parametrize(
-    ("target", "equal"), [("cuda", 200), pytest.param("loops", 120, marks=pytest.mark.long)]
+    ("target", "every", "equal"),
+    [
+        ("cuda", 2, 60),
+        pytest.param("cuda", 1, 200, marks=pytest.mark.long),
+        pytest.param("loops", 1, 120, marks=pytest.mark.long),
+    ],
 )
-def test_every_call_is_as_numpys_or_refused(shell: Shell, target: str, equal: int) -> None:
+def test_every_call_is_as_numpys_or_refused(
+    shell: Shell, target: str, every: int, equal: int
+) -> None:
     shell.write("a.py", SOURCE)
     assert shell.convert("a.py", "--target", target, "--no-verify") == 0, shell.out
     done = subprocess.run(
-        [sys.executable, "-c", CHILD, f"a_{target}"], cwd=shell.folder, capture_output=True,
-        text=True, env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}, timeout=500, check=False,
+        [sys.executable, "-c", CHILD, f"a_{target}", str(every)], cwd=shell.folder,
+        capture_output=True, text=True, env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"},
+        timeout=500, check=False,
     )  # fmt: skip
     assert not done.returncode, done.stderr
     assert int(done.stdout.split()[0]) >= equal, done.stdout

@@ -22,7 +22,11 @@ from tests.tools.docs_commands import (
 
 CUDA = importlib.util.find_spec("numba_cuda") is not None
 #: pages that take longest; what they show has tests of its own
-LONG = {"tutorial-using-numba-for-gpus", "streams", "ufuncs", "cupy", "verification", "index"}
+LONG = {
+    "tutorial-using-numba-for-gpus", "tutorial-introduction", "tutorial-porting",
+    "tutorial-numba-basics", "tutorial-parallel-programming", "streams", "ufuncs", "cupy",
+    "verification", "index", "numba", "dask",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="session")

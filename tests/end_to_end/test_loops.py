@@ -129,6 +129,8 @@ SIGNATURES = {
     "below": "float64[:], int64", "extremes": "float64[:, :]",
     "positions": "float64[:]",
 }  # fmt: skip
+#: those that take longest
+LONG = ("positions", "power", "extremes", "relaxed", "below", "columns")
 
 
 def arguments(name: str, size: int) -> tuple[Any, ...]:
@@ -181,7 +183,9 @@ def loaded(text: str, name: str, folder: Path) -> Callable[..., Any]:
     return found
 
 
-@pytest.mark.parametrize("name", list(SIGNATURES))
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.long) if n in LONG else n for n in SIGNATURES]
+)
 def test_results_and_arguments_are_those_of_numpy(
     name: str, original: dict[str, Any], tmp_path: Path
 ) -> None:

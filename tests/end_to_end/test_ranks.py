@@ -55,7 +55,7 @@ def test_functions_of_the_last_axes_take_any_rank() -> None:
 @pytest.mark.parametrize(
     "part",
     [
-        "examples/",
+        pytest.param("examples/", marks=pytest.mark.long),
         pytest.param("layers:", marks=pytest.mark.long),
         pytest.param("row_reductions:", marks=pytest.mark.long),
         "widening:",

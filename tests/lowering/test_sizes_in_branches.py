@@ -72,7 +72,13 @@ def test_whatever_the_sizes_are(body: str) -> None:
     assert not {f for f in differences(body).values() if f}
 
 
-@pytest.mark.parametrize("body", ITERATIONS.values(), ids=list(ITERATIONS))
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(text, id=name, marks=[pytest.mark.long] * (name == "nested"))
+        for name, text in ITERATIONS.items()
+    ],
+)
 def test_in_each_iteration(body: str) -> None:
     found = differences(body)
     # NumPy repeats an element where a size is 1

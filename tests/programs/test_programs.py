@@ -38,7 +38,7 @@ def test_most_random_programs_convert() -> None:
         assert OUTCOMES["ok"] >= 0.6 * OUTCOMES.total(), OUTCOMES
 
 
-@pytest.mark.parametrize("every", [12, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("every", [36, pytest.param(1, marks=pytest.mark.long)])
 def test_what_only_the_emulator_showed(every: int) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.programs.emulated_child", str(every)],

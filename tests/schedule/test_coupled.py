@@ -29,7 +29,7 @@ def loop(body: str, bounds: str = "2, n") -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("every", [29, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("every", [89, pytest.param(1, marks=pytest.mark.long)])
 def test_lines_that_end_at_the_borders_of_blocks_and_parts(every: int) -> None:
     assert_none_wrong("coupled_child", "3", "0", str(every))
 

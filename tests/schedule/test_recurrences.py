@@ -20,7 +20,7 @@ SIGNATURE = "float64[:], float64[:], float64"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("every", [17, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("every", [53, pytest.param(1, marks=pytest.mark.long)])
 def test_lines_that_end_at_the_borders_of_blocks_and_parts(every: int) -> None:
     assert_none_wrong("recurrences_child", "3", "0", str(every))
 

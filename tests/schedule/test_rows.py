@@ -272,8 +272,8 @@ def test_what_an_element_of_a_row_takes(
 @pytest.mark.skipif(compiler() is None, reason="no CUDA compiler is installed")
 @pytest.mark.parametrize(
     "length",
-    [1, 31, 33, 1024, 1025]
-    + [pytest.param(n, marks=pytest.mark.long) for n in (32, 511, 512, 513, 2049)],
+    [33, 1025]
+    + [pytest.param(n, marks=pytest.mark.long) for n in (1, 31, 32, 511, 512, 513, 1024, 2049)],
 )
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_the_compiled_kernels_at_the_borders(shell: Shell, dtype: str, length: int) -> None:

@@ -115,14 +115,20 @@ def test_no_thread_takes_what_another_one_stores() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["stored", "of_others", "in_a_loop", "spellings", "of_columns_again", "of_few"]
+    "name",
+    ["spellings", "of_columns_again"]
+    + [
+        pytest.param(name, marks=pytest.mark.long)
+        for name in ("stored", "of_others", "in_a_loop", "of_few")
+    ],
 )
 def test_variances_are_those_of_numpy(shell: Shell, name: str) -> None:
     shell.write("f.py", SOURCE)
-    assert shell.convert("f.py", "-f", name, "-o", "-") == 0, shell.err
+    assert shell.convert("f.py", "-f", name, "-o", "-", verify=True) == 0, shell.err
 
 
-@pytest.mark.parametrize("engine", [pytest.param("simulator", marks=pytest.mark.long), "emulator"])
+@pytest.mark.long
+@pytest.mark.parametrize("engine", ["simulator", "emulator"])
 def test_awkward_data_has_the_variances_of_numpy(engine: str) -> None:
     assert_none_wrong("spreads_child", engine)
 

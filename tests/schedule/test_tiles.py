@@ -230,7 +230,7 @@ def test_verification_sees_a_mistake_in_parts(shell: Shell, right: str, wrong: s
 
 
 @pytest.mark.skipif(compiler() is None, reason="no CUDA compiler is installed")
-@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+@pytest.mark.parametrize("dtype", ["float32", pytest.param("complex128", marks=pytest.mark.long)])
 def test_the_compiled_parts(shell: Shell, dtype: str) -> None:
     shell.write("f.py", f"{HEAD}def f(x, y):\n    return x @ y.T\n")
     assert shell.convert("f.py", "--signature", f"{dtype}[:, :], {dtype}[:, :]", "-o", "-") == 0
@@ -243,7 +243,10 @@ def test_the_compiled_parts(shell: Shell, dtype: str) -> None:
 
 
 @pytest.mark.skipif(compiler() is None, reason="no CUDA compiler is installed")
-@pytest.mark.parametrize("dtype", MOST)
+@pytest.mark.parametrize(
+    "dtype",
+    ["float64", *(pytest.param(d, marks=pytest.mark.long) for d in MOST if d != "float64")],
+)
 def test_the_compiled_large_tile(shell: Shell, dtype: str) -> None:
     """It gives what NumPy gives at the borders of tiles, in few instructions and in registers."""
     shell.write("f.py", f"{HEAD}def f(x, y):\n    return x @ y.T\n")

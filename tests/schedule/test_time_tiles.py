@@ -135,7 +135,9 @@ def test_other_loops_stay_as_they_are(name: str) -> None:
     assert "_turns" not in "".join(text_of(name))
 
 
-@pytest.mark.parametrize("name", LAUNCHES)
+@pytest.mark.parametrize(
+    "name", ["in_place", *(pytest.param(n, marks=pytest.mark.long) for n in ("swapped", "anew"))]
+)
 def test_results_are_those_of_numpy(shell: Shell, name: str) -> None:
     """Verification gives one array for two arguments, too, and enough turns for tiles."""
     shell.write("f.py", SOURCE)
@@ -146,16 +148,12 @@ def test_results_are_those_of_numpy(shell: Shell, name: str) -> None:
     ("right", "wrong"),
     [
         ("A_tile[np.uint64(column + 1)]", "A_tile[np.uint64(column)]"),
-        *(
-            pytest.param(*pair, marks=pytest.mark.long)
-            for pair in (
-                ("column < LINE_TILE - edge", "column < LINE_TILE - edge - 1"),
-                ("cuda.threadIdx.x + LINE_HALO", "cuda.threadIdx.x + LINE_HALO + 1"),
-                ("(steps - 1) // (2 *", "(steps - 1) // (1 *"),
-            )
-        ),
+        ("column < LINE_TILE - edge", "column < LINE_TILE - edge - 1"),
+        ("cuda.threadIdx.x + LINE_HALO", "cuda.threadIdx.x + LINE_HALO + 1"),
+        ("(steps - 1) // (2 *", "(steps - 1) // (1 *"),
     ],
 )
+@pytest.mark.long
 def test_verification_sees_what_is_wrong(shell: Shell, right: str, wrong: str) -> None:
     shell.write("f.py", SOURCE)
     assert shell.convert("f.py", "-f", "in_place", "-o", "f_cuda.py", "--no-verify") == 0

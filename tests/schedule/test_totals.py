@@ -74,7 +74,12 @@ def texts(name: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "name", ["shifted", "planes", "ranks", "places", "places_of_integers", "place_in_a_loop"]
+    "name",
+    ["ranks", "places"]
+    + [
+        pytest.param(name, marks=pytest.mark.long)
+        for name in ("shifted", "planes", "places_of_integers", "place_in_a_loop")
+    ],
 )
 def test_totals_are_those_of_numpy(shell: Shell, name: str) -> None:
     shell.write("f.py", SOURCE)

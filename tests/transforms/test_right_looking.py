@@ -23,7 +23,7 @@ STEPS = {
     "factorisations:doolittle": 3, "factorisations:banachiewicz": 3,
     "factorisations:right_sides": 2,
 }  # fmt: skip
-OTHERS = ("stored_again", "read_before", "with_itself", "another_matrix")
+OTHERS = ("stored_again", "with_itself", "another_matrix")
 WORDS = "each step finishes the elements whose sums have all terms"
 
 

@@ -41,7 +41,6 @@ CASES = {
     "banachiewicz": Case(F2, custom=_positive),
     "right_sides": Case(f"{F2}, {F2}", custom=_right_sides),
     "stored_again": Case(F2, custom=_away),
-    "read_before": Case(F2, custom=_away),
     "with_itself": Case(F2, custom=_away),
     "another_matrix": Case(f"{F2}, {F2}", custom=_two),
 }

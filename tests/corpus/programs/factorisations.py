@@ -69,14 +69,6 @@ def stored_again(A):
             A[j, i] += 1.0
 
 
-def read_before(A):
-    """The sum reads what later rows store."""
-    n = A.shape[0]
-    for i in range(n):
-        for j in range(i):
-            A[i, j] -= A[i, :j] @ A[n - 1, :j]
-
-
 def with_itself(A):
     """The last term of a sum is the element itself."""
     for i in range(1, A.shape[0]):

@@ -109,7 +109,8 @@ class Kernel:
     """What one launch does over `axes`: the statements of a thread, or the steps of a block.
 
     It is `repeated` in a loop of the host.  It `counts` its blocks, so that the last one can fold
-    what all have found, unless the target cannot.
+    what all have found, unless the target cannot.  Where the device counts the turns of the loop,
+    the index `turn` is the element of the array `number`.
     """
 
     name: str
@@ -120,6 +121,8 @@ class Kernel:
     origin: ir.Origin = field(default_factory=ir.Origin)
     repeated: bool = False
     counts: bool = True
+    turn: str = ""
+    number: str = ""
 
     @property
     def parts(self) -> tuple[Fold | ir.Stage, ...]:

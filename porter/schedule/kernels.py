@@ -17,6 +17,7 @@ from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch
 from porter.schedule.registry import ONE_BLOCK, chosen
 from porter.schedule.turns.alone import or_alone
 from porter.schedule.turns.blocks import in_blocks
+from porter.schedule.turns.counted import counted
 from porter.schedule.turns.tiles import in_tiles
 from porter.sizes.polynomial import Data
 
@@ -161,4 +162,5 @@ def group(body: tuple[ir.Stmt, ...], context: Context) -> tuple[object, ...]:
         return grouping.items
     items = in_blocks(grouping.items, grouping.name, grouping.bound)
     items = or_alone(items, grouping.name, grouping.bound, grouping.around.aliases)
-    return in_tiles(items, grouping.name, context, grouping.around.aliases)
+    items = in_tiles(items, grouping.name, context, grouping.around.aliases)
+    return counted(items, grouping.name, context)

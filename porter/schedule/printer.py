@@ -46,6 +46,8 @@ def _kernel(kernel: Kernel, indent: int) -> Iterator[str]:
     pad = "    " * indent
     over = f" over {domain(kernel.axes)}" if kernel.axes else ""
     yield f"{pad}launch {kernel.name}: {kernel.schedule.describe(kernel)}{over}"
+    if kernel.number:
+        yield f"{pad}    {kernel.turn} = {kernel.number}[]"
     yield from lines(kernel.body, indent + 1)
     yield from _steps(kernel.steps, kernel, indent + 1)
 

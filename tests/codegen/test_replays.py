@@ -42,13 +42,13 @@ LOOPS = {
         u[5:] = v[:-5] + v[5:]
         v[5:] = u[:-5] + u[5:]
 """),
-    "the number of the turn": (None, """
+    "the number of the turn": ("turn, steps, stream", """
     u = u.copy()
     for k in range(steps):
         u[1:-1] = u[:-2] + k * u[2:]
     return u
 """),
-    "the number of the turn, in a size": (None, """
+    "the number of the turn, in a size": ("turn, steps - 1, stream", """
     u = u.copy()
     for k in range(1, steps):
         u[:k] = u[:k] * 0.5

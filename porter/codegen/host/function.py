@@ -156,6 +156,8 @@ class HostFunction(Prologue, Pipeline, HostCalls, Results):
         turn = self.naming.take("turn")
         self._apart_from_statements()
         with self.loops.inside(loop, self.out):
+            if loop.origin.construct is not ir.Construct.FOR:
+                self.comment(loop.origin)
             self.emit(f"def {turn}(stream):")
             self.out.indent += 1
             if found.moved:

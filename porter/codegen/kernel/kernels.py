@@ -61,6 +61,8 @@ class KernelTexts:
         w = Writer(kernel.name, buffers, order, self.constants, self.needs, self.target)
         self._writers.append(w)
         w.reserve(kernel.statements)
+        if kernel.number:
+            w.counted(kernel.turn, kernel.number)
         for e in (x for folded in kernel.folded() for x in walk(folded)):
             if isinstance(e, ir.Load):
                 w.array(e.buffer)

@@ -52,11 +52,12 @@ class Writer(ExpressionWriter):
         """`T = x.dtype.type`, one line for each dtype variable in use."""
         found = ((name, self._carrier(DType("float64", var=root)))
                  for root, name in self.head.types.items())  # fmt: skip
-        return Lines(
-            f"{name} = type({carrier})" if carrier is not None and self.is_element(carrier)
-            else f"{name} = {carrier}.dtype.type"
-            for name, carrier in found
-        )  # fmt: skip
+        return Lines([
+            *(f"{name} = type({carrier})" if carrier is not None and self.is_element(carrier)
+              else f"{name} = {carrier}.dtype.type"
+              for name, carrier in found),
+            *self.turn,
+        ])  # fmt: skip
 
     @property
     def inputs(self) -> str:
@@ -110,6 +111,13 @@ class Writer(ExpressionWriter):
     def forget(self) -> None:
         """What was computed so far is not there for what follows."""
         self.computed.bounds = {}
+
+    def counted(self, turn: str, number: str) -> None:
+        """An index that is an element in memory: the first statement reads it."""
+        array = self.array(number)
+        self.naming.taken.add(turn)
+        self.naming.own.add(turn)
+        self.turn = [f"{turn} = {array}[{self.scalar}]"]
 
     def gives(self, name: str, dtype: DType) -> str:
         """An argument for partial results, one for each block; the name that it has."""

@@ -49,9 +49,9 @@ def replay(loop: HostLoop) -> Replay | None:
     kernels = [k for launch in launches for k in _kernels(launch)]
     changes = {n for item in loop.body if isinstance(item, ir.Bind) for n in item.names}
     changes.add(loop.index)
-    if not kernels or any(k.draws or changes & _sizes(k) for k in kernels):
+    if not kernels or any(k.draws or changes & sizes_of(k) for k in kernels):
         return None
-    if any(loop.index in _scalars(k) for k in kernels):
+    if any(loop.index in needs(k) and loop.index != k.turn for k in kernels):
         return None
     turn: dict[str, str] = {}
     for bind in loop.body:
@@ -69,7 +69,7 @@ def _kernels(launch: Launch) -> Iterator[Kernel]:
     yield from (other.kernel for other in launch.alternatives)
 
 
-def _sizes(kernel: Kernel) -> set[str]:
+def sizes_of(kernel: Kernel) -> set[str]:
     """What the grids of its launches depend on, and so the arrays of partial results."""
     grids = kernel.schedule.launches(kernel)
     sizes = (
@@ -80,7 +80,7 @@ def _sizes(kernel: Kernel) -> set[str]:
     return {name for n in sizes for name in (*n.names(), *(d.array for d in n.dims()))}
 
 
-def _scalars(kernel: Kernel) -> set[str]:
+def needs(kernel: Kernel) -> set[str]:
     """The numbers of the host that a launch depends on."""
     stores = [w for f in kernel.folds for w in (f.store, f.kept) if w is not None]
     found = {*uses_in((*kernel.statements, *stores)).scalars}

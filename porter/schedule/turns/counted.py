@@ -1,0 +1,96 @@
+"""Loops of the host whose launches need the number of the turn: the device counts the turns.
+
+A graph replays launches with the same arguments.  So the number is an element in the device's
+memory: kernels read it there, and the last launch of each turn adds one to it.  Where a launch is
+over other elements in each turn, its grid is that of all turns, and its threads ask whether they
+take part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from porter import ir
+from porter.dtypes.dtype import BOOL, INT64
+from porter.ir.context import Context
+from porter.schedule.base import Kernel
+from porter.schedule.nodes import HostLoop, Launch, with_loops
+from porter.schedule.registry import chosen
+from porter.schedule.turns.replays import needs, replay, sizes_of
+from porter.sizes.bounds import Ranges, least, most
+from porter.sizes.polynomial import Poly, sym
+
+
+def counted(
+    items: Sequence[object], name: Callable[[str], str], context: Context
+) -> tuple[object, ...]:
+    """The host's sequence, with such loops as a graph can replay them."""
+    return with_loops(items, lambda loop: _counted(loop, name, context))
+
+
+def _counted(loop: HostLoop, name: Callable[[str], str], context: Context) -> Sequence[object]:
+    """The number of the turn, and the loop that counts it; nothing for other loops."""
+    if loop.step != 1 or replay(loop) is not None:
+        return ()
+    ranges = {loop.index: (loop.lo, loop.hi)}
+    body: list[object] = []
+    for item in loop.body:
+        kernel = _for_all(item.kernel, ranges) if isinstance(item, Launch) else None
+        if isinstance(item, Launch):
+            if kernel is None or item.alternatives:
+                return ()
+            turn = loop.index if loop.index in needs(kernel) else ""
+            item = Launch(replace(kernel, turn=turn))
+        body.append(item)
+    if replay(replace(loop, body=tuple(body))) is None:
+        return ()
+    number = context.buffer("step", (), INT64)
+    place = ir.Load(number.name, (), INT64)
+    first = _once(number, ir.Value(loop.lo, INT64), name, context)
+    after = ir.Op("add", (place, ir.Value(Poly.of(1), INT64)), INT64)
+    body = [
+        replace(x, kernel=replace(x.kernel, number=number.name))
+        if isinstance(x, Launch) and x.kernel.turn else x
+        for x in body
+    ]  # fmt: skip
+    body.append(_once(number, after, name, context, repeated=True))
+    return (ir.Alloc(number, ir.Origin()), first, replace(loop, body=tuple(body)))
+
+
+def _for_all(kernel: Kernel, ranges: Ranges) -> Kernel | None:
+    """The kernel with one grid for all turns; None where that is not known."""
+    if kernel.draws or len(kernel.schedule.launches(kernel)) != 1:
+        return None
+    if not sizes_of(kernel) & ranges.keys() and not any(
+        p.names() & ranges.keys() for a in kernel.axes for p in (a.lo, a.hi)
+    ):
+        return kernel
+    if kernel.schedule.together or kernel.steps:
+        return None
+    axes, tests = [], []
+    for a in kernel.axes:
+        lo, hi = least(a.lo, ranges), most(a.hi, ranges)
+        if lo is None or hi is None:
+            return None
+        i = ir.Value(sym(a.name, True), INT64)
+        tests += [ir.Op("ge", (i, ir.Value(a.lo, INT64)), BOOL)] if lo != a.lo else []
+        tests += [ir.Op("lt", (i, ir.Value(a.hi, INT64)), BOOL)] if hi != a.hi else []
+        axes.append(ir.Axis(a.name, hi, lo))
+    cond: ir.Expr = tests[0]
+    for test in tests[1:]:
+        cond = ir.Op("and", (cond, test), BOOL)
+    body = (ir.If(cond, kernel.body, (), kernel.origin),)
+    return replace(kernel, axes=tuple(axes), body=body)
+
+
+def _once(
+    number: ir.Buffer, value: ir.Expr, name: Callable[[str], str], context: Context,
+    *, repeated: bool = False,
+) -> Launch:  # fmt: skip
+    """A launch of one thread, which stores the number of the turn."""
+    origin = ir.Origin(text="the number of the turn")
+    stage = ir.Stage((), (ir.Write(number.name, (), (), value, origin),), origin)
+    schedule = chosen(stage, context)
+    word = "next_step" if repeated else "first_step"
+    return Launch(Kernel(name(word), schedule, (), stage.body, (), origin, repeated))

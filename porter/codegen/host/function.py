@@ -154,8 +154,7 @@ class HostFunction(Prologue, Pipeline, HostCalls, Results):
         if found is None:
             return False
         turn = self.naming.take("turn")
-        self._apart_from_statements()
-        with self.loops.inside(loop, self.out):
+        with self.loops.inside(loop, self.out) as written:
             if loop.origin.construct is not ir.Construct.FOR:
                 self.comment(loop.origin)
             self.emit(f"def {turn}(stream):")
@@ -164,7 +163,8 @@ class HostFunction(Prologue, Pipeline, HostCalls, Results):
                 self.emit(f"nonlocal {', '.join(map(self.buffer, found.moved))}")
             self._body(loop.body)
             self.out.indent -= 1
-        self._apart_from_statements()
+        self._apart_from_statements(written.line)
+        self._apart_from_statements(len(self.out.lines))
         given = [turn, self.host.poly(loop.hi - loop.lo), "stream"]
         given += [f"period={found.period}"] if found.period > 1 else []
         given += [f"settled={found.settled}"] if found.settled else []
@@ -187,10 +187,10 @@ class HostFunction(Prologue, Pipeline, HostCalls, Results):
                         one, other = sorted((self.buffer(r), self.buffer(w)))
                         yield f"_same_memory({one}, {other})"
 
-    def _apart_from_statements(self) -> None:
+    def _apart_from_statements(self, line: int) -> None:
         """A blank line beside a function, but not where a block begins."""
-        if not self.out.lines or not self.out.lines[-1].endswith(":"):
-            self.out.lines.append("")
+        if not line or not self.out.lines[line - 1].endswith(":"):
+            self.out.lines.insert(line, "")
 
     def _block(self, head: str, body: Sequence[object]) -> None:
         self.emit(head)

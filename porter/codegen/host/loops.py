@@ -46,10 +46,10 @@ class Loops:
     around: list[Loop] = field(default_factory=list)
 
     @contextmanager
-    def inside(self, loop: HostLoop | HostWhile, lines: Lines) -> Iterator[None]:
+    def inside(self, loop: HostLoop | HostWhile, lines: Lines) -> Iterator[Loop]:
         """While the loop's body is written; its head comes next."""
         self.around.append(Loop(len(lines.lines), lines.indent, _changes(loop)))
-        yield
+        yield self.around[-1]
         self.around.pop()
 
     def outside(self, size: Poly) -> Loop | None:

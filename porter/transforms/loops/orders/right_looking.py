@@ -30,7 +30,7 @@ from porter.sizes.affine import combine
 from porter.sizes.polynomial import Poly, maximum, sym
 from porter.transforms.loops.nests import farthest
 from porter.transforms.loops.orders.parts import Part, joined, never, not_negative, staged
-from porter.transforms.loops.orders.sums import Sum, is_own, sums_of
+from porter.transforms.loops.orders.sums import Sum, domain, is_own, sums_of
 
 
 def right_looking(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] | None:
@@ -196,33 +196,28 @@ def _most(s: Sum) -> Poly | None:
     return count
 
 
-def _domain(s: Sum) -> tuple[tuple[str, ...], tuple[Poly, ...]]:
-    """The indices of a sum's elements, and what is not negative for them."""
-    names = tuple(r.index for r in s.loops)
-    tests = [*s.tests]
-    for r in s.loops:
-        tests += [sym(r.index, True) - r.lo, r.hi - 1 - sym(r.index, True)]
-    return names, tuple(tests)
+def _names(s: Sum) -> tuple[str, ...]:
+    """The indices of a sum's elements."""
+    return tuple(r.index for r in s.loops)
 
 
 def _begun(s: Sum, start: ir.Expr) -> Part:
     """What the terms are added to."""
-    names, tests = _domain(s)
+    names, tests = _names(s), domain(s)
     return Part(names, tests, (replace(s.store, body=start),))
 
 
 def _finishing(s: Sum, k: Poly) -> Part | None:
     """What follows on for the elements whose sums have `k` terms."""
-    names, tests = _domain(s)
-    for r in s.loops[::-1]:
-        if s.count.coefficient(r.index) in (1, -1):
-            return Part(names, (*tests, s.count - k, k - s.count), s.rest)
-    return None
+    names, tests = _names(s), domain(s)
+    if s.count.constant is None and not any(s.count.coefficient(n) in (1, -1) for n in names):
+        return None
+    return Part(names, (*tests, s.count - k, k - s.count), s.rest)
 
 
 def _adding(s: Sum, k: Poly) -> Part:
     """Term `k` for the elements whose sums have more terms."""
-    names, tests = _domain(s)
+    names, tests = _names(s), domain(s)
     term = substitute(s.term, {s.k: k})
     own = ir.Load(s.store.buffer, s.store.index, term.dtype)
     store = replace(s.store, body=ir.Op(s.op, (own, term), own.dtype))

@@ -15,6 +15,7 @@ from porter.ir.scalars import cast
 from porter.ir.walk import loaded, rewrite, substitute, walk
 from porter.sizes.polynomial import Poly, sym
 from porter.transforms.loops.folds import fold_loop
+from porter.transforms.loops.orders.parts import never
 from porter.transforms.loops.scatter import unmarked_poly
 
 
@@ -45,7 +46,26 @@ def sums_of(loop: ir.For) -> list[Sum] | None:
         nest.at = at
         if not nest.block((s,), (Range.of(loop),), ()):
             return None
-    return nest.found or None
+    return [part for s in nest.found for part in _counted(s)] or None
+
+
+def domain(s: Sum) -> tuple[Poly, ...]:
+    """What is not negative for the elements of a sum."""
+    tests = [*s.tests]
+    for r in s.loops:
+        tests += [sym(r.index, True) - r.lo, r.hi - 1 - sym(r.index, True)]
+    return tuple(tests)
+
+
+def _counted(s: Sum) -> list[Sum]:
+    """The sum, those elements apart of which `range` has fewer than no terms."""
+    fewer = -1 - s.count
+    if never((*domain(s), fewer)):
+        return [s]
+    return [
+        replace(s, tests=(*s.tests, s.count)),
+        replace(s, tests=(*s.tests, fewer), count=Poly()),
+    ]
 
 
 def is_own(load: ir.Load, store: ir.Write) -> bool:

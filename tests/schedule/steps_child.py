@@ -45,6 +45,9 @@ FACTORS = (
     "                L[i, j] = np.sqrt(np.abs(s))\n            else:\n"
     "                L[i, j] = s / L[j, j]",
     "for j in range(n):\n            L[i, j] = (u[i, j] - u[i, :i] @ L[:i, j]) / u[i, i]",
+    "for j in range(i, n):\n            u[i, j] {op} L[i, :i] @ u[:i, j]\n"
+    "        for j in range(i + 1, n):\n"
+    "            L[j, i] = (u[j, i] - L[j, :i] @ u[:i, i]) / u[i, i]",
     "L[i, i] = 0.5\n        for j in range(i + 1, n):\n"
     "            L[j, i] = (u[j, i] - L[j, {lo}:i] @ L[i, {lo}:i]) * 0.5",
 )

@@ -71,3 +71,21 @@ def test_loops_for_the_cpu_keep_their_order() -> None:
     loops = TARGETS["loops"]
     items = items_of(convert_function(function, "float64[:, :]", target=loops).plan.items)
     assert not any(isinstance(i, HostLoop) and i.origin.text.startswith(WORDS) for i in items)
+
+
+@pytest.mark.parametrize(
+    ("start", "found"),
+    [("u[j, i]", True), ("u[i, j]", False), ("v[j, i]", False)],
+)
+def test_a_sum_begins_with_what_no_iteration_stores(start: str, found: bool) -> None:
+    """Below the diagonal of u nothing is stored; u and v may be one array."""
+    source = (
+        "import numpy as np\n\n\ndef f(u, v):\n    n = u.shape[0]\n    L = np.zeros_like(u)\n"
+        "    for i in range(n):\n        for j in range(i, n):\n"
+        "            u[i, j] -= L[i, :i] @ u[:i, j]\n        for j in range(i + 1, n):\n"
+        f"            L[j, i] = ({start} - L[j, :i] @ u[:i, i]) / u[i, i]\n    return L\n"
+    )
+    (function,) = SourceModule(source, "f.py").functions
+    items = items_of(convert_function(function, "float64[:, :], float64[:, :]").plan.items)
+    steps = [i for i in items if isinstance(i, HostLoop) and i.origin.text.startswith(WORDS)]
+    assert bool(steps) == found

@@ -22,6 +22,7 @@ from porter import ir
 from porter.analyses.accesses import Access
 from porter.analyses.aliases import under_one_name
 from porter.analyses.dependence import Extra, Nest, Pair, Site
+from porter.analyses.reductions import has_data
 from porter.ir.axes import Range
 from porter.ir.context import Context
 from porter.ir.effects import defs_in, exposed_scalars
@@ -41,16 +42,12 @@ def right_looking(loop: ir.For, after: set[str], context: Context) -> list[ir.St
     sums = sums_of(loop)
     if sums is None or not any(map(_grows, sums)):
         return None
-    if not all(r.lo.is_nonneg() for s in sums for r in s.loops):
+    if not all(_is_known(s, context) for s in sums):
         return None
-    if any(
-        replace(s.term.dtype, weak=False) != context.buffers[s.store.buffer].dtype for s in sums
-    ):
-        return None  # a sum would be rounded to the element's dtype after each term
     if under_one_name(loop, context.program) != loop:
         return None
     nest = Nest((), context.here.loops, context.buffers)
-    if not (_is_final(sums, nest) and _is_single(sums, nest)):
+    if not (_begin(sums, nest) and _is_final(sums, nest) and _is_single(sums, nest)):
         return None
     finished = _order(sums, nest)
     return None if finished is None else _steps(loop, sums, finished, context)
@@ -61,8 +58,12 @@ def _grows(s: Sum) -> bool:
     return len(s.loops) == 2 and any(s.count.coefficient(r.index) != 0 for r in s.loops)
 
 
-def _is_exact(s: Sum, context: Context) -> bool:
-    """Whether elements have the dtype of their sums: each term is rounded to theirs."""
+def _is_known(s: Sum, context: Context) -> bool:
+    """Whether the host knows where elements are; their dtype is that of the sum, as each term is
+    rounded to it."""
+    bounds = [p for r in s.loops for p in (r.lo, r.hi)]
+    if has_data((*bounds, *s.tests)) or not all(r.lo.is_nonneg() for r in s.loops):
+        return False
     return replace(s.term.dtype, weak=False) == context.buffers[s.store.buffer].dtype
 
 
@@ -77,15 +78,22 @@ def _written(s: Sum, outside: int = 0) -> Site:
 
 def _read(s: Sum, outside: int = 0, *, terms: bool) -> list[Site]:
     """The elements of others that the terms need, or what follows on."""
-    own = (*s.loops[outside:], *([Range(s.k, Poly(), s.count)] if terms else []))
-    loads = {
-        e for body in ([s.term] if terms else [w.body for w in s.rest]) for e in walk(body)
-        if isinstance(e, ir.Load)
-    }  # fmt: skip
-    if not terms:
-        loads = {e for e in loads if not is_own(e, s.store)}
+    loops = s.loops[outside:]
+    if terms:
+        return _loads(s, [s.term], (*loops, Range(s.k, Poly(), s.count)))
+    others = [e for w in s.rest for e in walk(w.body) if not _is_itself(e, s)]
+    return _loads(s, [e for e in others if isinstance(e, ir.Load)], loops)
+
+
+def _is_itself(e: ir.Expr, s: Sum) -> bool:
+    return isinstance(e, ir.Load) and is_own(e, s.store)
+
+
+def _loads(s: Sum, bodies: Sequence[ir.Expr], scope: tuple[Range, ...]) -> list[Site]:
+    """The elements that expressions read."""
+    loads = dict.fromkeys(e for body in bodies for e in walk(body) if isinstance(e, ir.Load))
     accesses = [Access(e.buffer, e.index, False, frozenset(), s.store.origin) for e in loads]
-    return [Site(a, own, _guards(s), s.at) for a in accesses]
+    return [Site(a, scope, _guards(s), s.at) for a in accesses]
 
 
 def _guards(s: Sum) -> tuple[tuple[ir.Expr, bool], ...]:
@@ -101,6 +109,21 @@ def _meet(nest: Nest, first: Site, second: Site, level: int, extra: Extra | None
     """Whether both may be one element, in iterations that differ first at the level."""
     same = first.access.buffer == second.access.buffer
     return same and nest.meet(first, second, level, extra)
+
+
+def _begin(sums: Sequence[Sum], free: Nest) -> bool:
+    """Whether sums begin with what no iteration stores: all of them begin before the first step.
+
+    A launch that stores into one of two arguments asks whether they are one array; others do not.
+    """
+    for a in sums:
+        found = [] if a.start is None else _loads(a, [a.start], a.loops)
+        for r, b in product(found, sums):
+            both = [free.buffers[n].parameter for n in (r.access.buffer, b.store.buffer)]
+            apart = a.store.buffer == b.store.buffer or r.access.buffer == b.store.buffer
+            if _meet(free, r, _written(b), 0) or (all(both) and not apart):
+                return False
+    return True
 
 
 def _is_final(sums: Sequence[Sum], free: Nest) -> bool:

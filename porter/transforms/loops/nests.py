@@ -53,11 +53,15 @@ def array_statement(loop: ir.For, after: set[str], context: Context) -> ir.Write
     nest = Nest(ranges, context.here.loops, context.buffers)
     mine = sites([store])
     (target,) = [s for s in mine if s.access.write]
-    touching = [s for s in mine if s.access.buffer == target.access.buffer]
-    if any(nest.meet(target, s, level) for s in touching for level in range(len(loops))):
+    rank = len(target.access.index)
+    new = [
+        s.access.buffer for s in mine if len(s.access.index) == rank
+        and any(nest.meet(target, s, level) for level in range(len(loops)))
+    ]  # fmt: skip
+    if target.access.buffer in new:
         return None
-    # arguments that are one array keep the order of the loop: they are refused
-    origin = replace(store.origin, looped=True)
+    # of an argument that is the same array, an iteration would read what others have stored
+    origin = replace(store.origin, looped=bool(new))
     return replace(store, axes=tuple(ir.Axis(r.index, r.hi, r.lo) for r in ranges), origin=origin)
 
 

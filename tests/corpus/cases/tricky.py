@@ -97,4 +97,6 @@ CASES = {
     "wider_array_after_a_loop": Case(
         "float32[:, :], float32[:, :], float64[:, :], int64", "n+1,m+1 n+1,m+1 n+1,m+1 =2"
     ),
+    "read_behind": Case("float64[:], float64[:]", "n n"),
+    "read_ahead": Case("float64[:], float64[:]", "n n"),
 }

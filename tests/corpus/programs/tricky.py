@@ -609,3 +609,15 @@ def wider_array_after_a_loop(x, y, z, steps):
     for i in range(z.shape[0]):
         z[i, 0] += min(z[i, 0], x[i, 0])
     return total
+
+
+def read_behind(x, y):
+    """One array for both: an iteration reads what the one before has stored."""
+    for i in range(1, x.shape[0] - 1):
+        x[i] = x[i + 1] + y[i - 1]
+
+
+def read_ahead(x, y):
+    """One array for both, and all that is read is old."""
+    for i in range(1, x.shape[0] - 1):
+        x[i] = x[i + 1] + y[i] * y[i + 1]

@@ -25,7 +25,11 @@ def is_elementwise(plan: Plan) -> bool:
     if len(sizes) != 1:
         return False
     size = next(iter(sizes))
-    for item in items_of(plan.items):
+    items = [*items_of(plan.items)]
+    numbers = {i.kernel.number for i in items if isinstance(i, Launch) and i.kernel.number}
+    for item in items:
+        if _counts_turns(item, numbers):
+            continue
         if isinstance(item, (ir.Host, ir.Fetch)):
             return False
         if isinstance(item, ir.Bind) and any(plan.buffers[b].parameter for b in item.buffers):
@@ -41,6 +45,15 @@ def is_elementwise(plan: Plan) -> bool:
         if _uses_sizes(item):
             return False
     return True
+
+
+def _counts_turns(item: object, numbers: Set[str]) -> bool:
+    """Whether an item is about the number of a turn in memory alone."""
+    if isinstance(item, ir.Alloc):
+        return item.buffer.name in numbers
+    if not isinstance(item, Launch) or item.kernel.parts:
+        return False
+    return not {a.buffer for a in accesses(item.kernel.body)} - numbers
 
 
 def _own_index(kernel: Kernel, size: tuple[object, ...]) -> bool:

@@ -47,6 +47,16 @@ def by_steps(u: "float64[:]", n: int):
         u[1:] = u[:-1] * t
 
 
+def powers(u: "float64[:]", n: int):
+    for t in range(n):
+        u[1:] = u[:-1] / 2**t
+
+
+def waves(u: "float64[:]", dt: float, n: int):
+    for t in range(n):
+        u[1:] = u[:-1] + np.sin(t * dt)
+
+
 def folded_parts(u: "float64[:, :]"):
     for t in range(u.shape[0]):
         u[t] = u[t:].sum(axis=0)
@@ -87,9 +97,10 @@ def test_the_module_is_laid_out(shell: Shell) -> None:
     assert "done = _counter(stream)\n\n        def turn(stream):" in shell.out
 
 
-@pytest.mark.parametrize("name", ["asked", "by_steps", "folded_parts"])
+@pytest.mark.parametrize("name", ["asked", "by_steps", "powers", "waves", "folded_parts"])
 def test_other_loops_stay_on_the_host(name: str) -> None:
-    """The host reads a value, steps are longer, or a fold is over other elements each time."""
+    """The host reads a value or computes one of the number, steps are longer, or a fold is over
+    other elements each time."""
     launches, host = plan_of(name)
     assert "for t in range" in host
     assert not any(i.kernel.number for i in launches)

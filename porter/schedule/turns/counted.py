@@ -4,22 +4,26 @@ A graph replays launches with the same arguments.  So the number is an element i
 memory: kernels read it there, and the last launch of each turn adds one to it.  Where a launch is
 over other elements in each turn, its grid is that of all turns, and its threads ask whether they
 take part.
+
+What is computed of the number (`2**k`, `np.sin(k * dt)`) stays Python's, on the host.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 
 from porter import ir
 from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.context import Context
+from porter.ir.effects import defs_in
+from porter.ir.walk import scalars_of, walk
 from porter.schedule.base import Kernel
 from porter.schedule.nodes import HostLoop, Launch, with_loops
 from porter.schedule.registry import chosen
 from porter.schedule.turns.replays import needs, replay, sizes_of
 from porter.sizes.bounds import Ranges, least, most
-from porter.sizes.polynomial import Poly, sym
+from porter.sizes.polynomial import Apply, Poly, sym
 
 
 def counted(
@@ -62,6 +66,8 @@ def _for_all(kernel: Kernel, ranges: Ranges) -> Kernel | None:
     """The kernel with one grid for all turns; None where that is not known."""
     if kernel.draws or len(kernel.schedule.launches(kernel)) != 1:
         return None
+    if any(_on_host(e, ranges.keys(), kernel) for e in kernel.expressions()):
+        return None
     if not sizes_of(kernel) & ranges.keys() and not any(
         p.names() & ranges.keys() for a in kernel.axes for p in (a.lo, a.hi)
     ):
@@ -82,6 +88,22 @@ def _for_all(kernel: Kernel, ranges: Ranges) -> Kernel | None:
         cond = ir.Op("and", (cond, test), BOOL)
     body = (ir.If(cond, kernel.body, (), kernel.origin),)
     return replace(kernel, axes=tuple(axes), body=body)
+
+
+def _on_host(whole: ir.Expr, turn: Set[str], kernel: Kernel) -> bool:
+    """Whether an expression has a part that the host computes of the number of the turn."""
+    own = {a.name for a in kernel.axes} | defs_in(kernel.statements).scalars
+    for e in walk(whole):
+        names = scalars_of(e)
+        if not names & turn or names & own:
+            continue
+        applied = e.poly.atoms() if isinstance(e, ir.Value) else ()
+        if any(isinstance(a, Apply) and a.op not in ("min", "max") for a in applied):
+            return True
+        inside = any(isinstance(x, (ir.Load, ir.Reduce)) for x in walk(e))
+        if isinstance(e, ir.Op) and e.dtype.kind != "b" and not inside:
+            return True
+    return False
 
 
 def _once(

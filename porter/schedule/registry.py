@@ -37,10 +37,9 @@ SCHEDULES: list[Schedule] = [
     Private(),
     Elementwise(),
 ]
+#: no store gets one of these: their kernels are made of launches that are merged
 ONE_BLOCK = OneBlock()
 TIME_TILE = TimeTile()
-#: no store gets one of these: their kernels are made of launches that are merged
-MADE: list[Schedule] = [ONE_BLOCK, TIME_TILE]
 
 
 def candidates(s: ir.Write | ir.Stage, context: Context) -> Iterator[Schedule]:

@@ -134,7 +134,7 @@ def test_the_host_function_chooses_by_the_elements_of_a_turn(name: str) -> None:
     test = re.search(r"if (.*) <= ALONE:\n +(\w+)\[1, MANY_THREADS, stream\]", text)
     assert test is not None and test[1] == CHOSEN[name], text
     # otherwise each turn is launched
-    assert re.search(r"else:\n +for \w+ in range", text)
+    assert re.search(r"else:\n +for \w+ in range|_repeat\(turn, ", text)
 
 
 def test_loops_that_a_block_has_taken_count_for_a_turn() -> None:

@@ -17,7 +17,7 @@ from porter.resolve.globals import Globals
 from porter.schedule.base import Kernel, KernelWriters
 from porter.schedule.elementwise import is_elementwise
 from porter.schedule.printer import plan_text
-from porter.schedule.registry import MADE, SCHEDULES, registered
+from porter.schedule.registry import ONE_BLOCK, SCHEDULES, TIME_TILE, registered
 from porter.source.module import SourceModule
 from tests.schedule.recipe.warp import WarpRows
 from tests.support.paths import ROOT
@@ -58,7 +58,7 @@ FUNCTIONS = {
         "float64[:], int64",
     ),
 }  # fmt: skip
-NAMES = [s.name for s in (*SCHEDULES, *MADE)]
+NAMES = [s.name for s in (*SCHEDULES, ONE_BLOCK, TIME_TILE)]
 
 
 def test_each_schedule_has_a_template_of_its_own() -> None:

@@ -42,7 +42,6 @@ class SizeWriter:
         self.shared: set[str] = set()  # arrays in shared memory, and partial results: no arguments
         self.draws: dict[ir.Expr, str] = {}  # random numbers that variables of a thread hold
         self.axes = GivenAxes()
-        self.turn: list[str] = []  # the statement that reads the number of the turn
 
     @property
     def names(self) -> dict[str, str]:

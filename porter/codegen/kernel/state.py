@@ -166,11 +166,12 @@ class Naming:
 
 @dataclass
 class Text:
-    """Lines, and the source lines that their comments have quoted."""
+    """Lines, those that come before all others, and the source lines that comments have quoted."""
 
     lines: Lines = field(default_factory=Lines)
     indent: int = 0
     shown: set[tuple[int, str]] = field(default_factory=set)
+    first: list[str] = field(default_factory=list)
 
     def emit(self, line: str) -> None:
         """One line at the current indentation."""

@@ -56,7 +56,7 @@ class Writer(ExpressionWriter):
             *(f"{name} = type({carrier})" if carrier is not None and self.is_element(carrier)
               else f"{name} = {carrier}.dtype.type"
               for name, carrier in found),
-            *self.turn,
+            *self.out.first,
         ])  # fmt: skip
 
     @property
@@ -117,7 +117,7 @@ class Writer(ExpressionWriter):
         array = self.array(number)
         self.naming.taken.add(turn)
         self.naming.own.add(turn)
-        self.turn = [f"{turn} = {array}[{self.scalar}]"]
+        self.out.first.append(f"{turn} = {array}[{self.scalar}]")
 
     def gives(self, name: str, dtype: DType) -> str:
         """An argument for partial results, one for each block; the name that it has."""

@@ -35,8 +35,15 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+LONG = Path(__file__).with_name("support") / "long.txt"
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    long = set(LONG.read_text("utf-8").splitlines())
     for item in items:
+        if item.nodeid in long:
+            item.add_marker(pytest.mark.long)
         if item.get_closest_marker("gpu") is not None and not has_gpu():
             item.add_marker(pytest.mark.skip(reason="needs an NVIDIA GPU"))
 

@@ -54,7 +54,11 @@ def generic(program: ir.Program) -> bool:
     return bool(arrays) and all(d.var is not None for d in arrays if d.kind in "if")
 
 
-@pytest.mark.parametrize("key", CONVERTED)
+#: every third program; the others take long together
+KEYS = [pytest.param(k, marks=[pytest.mark.long] * (n % 3 > 0)) for n, k in enumerate(CONVERTED)]
+
+
+@pytest.mark.parametrize("key", KEYS)
 def test_every_stage_does_what_numpy_does(key: str) -> None:
     """Results, their dtypes, shapes and identity, and every argument afterwards."""
     try:

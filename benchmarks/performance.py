@@ -36,6 +36,8 @@ SIZES = Path(__file__).with_name("sizes.toml")
 MARK, END = "<!-- modelled -->", "<!-- end of modelled -->"
 #: milliseconds that only loops over elements would take
 ABSURD = 60_000.0
+#: launches that only a loop makes
+MANY = 100
 _SHAPE = re.compile(r"(\w+)\[([^\]]*)\]")
 _DIM = re.compile(r"([A-Za-z_]\w*)\s*(?:([+-])\s*(\d+))?$")
 
@@ -195,13 +197,18 @@ def mean(ratios: Sequence[float]) -> float:
 def summary(rows: Sequence[Row]) -> str:
     """What the rows come to."""
     faster = [r.faster for r in rows if r.faster]
-    near = [r.porter / r.least for r in rows if not r.why and r.bound == "memory" and r.least]
+    near = [r for r in rows if not r.why and r.bound == "memory" and r.least]
+    # the least of a loop of launches is that of one pass, whatever its turns have to read
+    once, turns = (
+        [r.porter / r.least for r in near if (r.launches < MANY) == one] for one in (True, False)
+    )
     slower, middle = sum(x < 1 for x in faster), median(faster) if faster else math.nan
     return (
         f"{len(faster)} of {len(rows)} programs compared: {mean(faster):.2f} times the speed of "
         f"operation by operation in the geometric mean, {middle:.2f} in the median, "
         f"slower on {slower}; "
-        f"{len(near)} bound by memory take {mean(near):.2f} times the least possible time."
+        f"{len(once)} bound by memory take {mean(once):.2f} times the least possible time, "
+        f"and {len(turns)} that loop over launches {mean(turns):,.0f} times that of one pass."
     )
 
 

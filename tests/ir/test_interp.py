@@ -54,8 +54,8 @@ def generic(program: ir.Program) -> bool:
     return bool(arrays) and all(d.var is not None for d in arrays if d.kind in "if")
 
 
-#: every third program; the others take long together
-KEYS = [pytest.param(k, marks=[pytest.mark.long] * (n % 3 > 0)) for n, k in enumerate(CONVERTED)]
+#: every sixth program; the others take long together
+KEYS = [pytest.param(k, marks=[pytest.mark.long] * (n % 6 > 0)) for n, k in enumerate(CONVERTED)]
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -124,7 +124,9 @@ def random_source(seed: int) -> str:
     return "\n".join([*lines, "    return z", ""])
 
 
-@pytest.mark.parametrize("seed", range(120))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(n, marks=[pytest.mark.long] * (n >= 40)) for n in range(120)]
+)
 def test_random_programs_do_what_numpy_does(seed: int) -> None:
     """Every pass, and stores that feed the next statement in every combination."""
     source = random_source(seed)

@@ -15,7 +15,6 @@ from tests.support.machine import Kernel, compiler, module
 from tests.support.paths import EXAMPLES, GOLDEN
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="no CUDA compiler is installed")
-ARCHITECTURES = ["sm_75", "sm_90"]
 DTYPES = ["float32", "float64"]
 Inputs = Callable[[np.random.Generator, str], tuple[Any, ...]]
 
@@ -88,7 +87,7 @@ def test_every_golden_module_is_run() -> None:
     assert {stem for stem, _, _ in CALLS} == stems - {"monte_carlo_pi"}
 
 
-@pytest.mark.parametrize("arch", ARCHITECTURES)
+@pytest.mark.parametrize("arch", [pytest.param("sm_75", marks=pytest.mark.long), "sm_90"])
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("call", CALLS, ids=lambda c: c[1])
 def test_it_computes_what_numpy_does(call: tuple[str, str, Inputs], dtype: str, arch: str) -> None:

@@ -125,7 +125,9 @@ def random_nest(seed: int) -> str:
     return "\n".join([*lines, "    return A", ""])
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(n, marks=[pytest.mark.long] * (n >= 20)) for n in range(60)]
+)
 def test_random_nests_keep_the_order_that_matters(seed: int) -> None:
     """After every pass the results are Python's; or the nest is refused."""
     source = random_nest(seed)

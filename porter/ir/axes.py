@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from porter.ir.nodes import Axis, For
+from porter.dtypes.dtype import BOOL, INT64
+from porter.ir.nodes import Axis, Expr, For, Op, Value
 from porter.sizes.polynomial import Poly, sym
 
 
@@ -29,6 +31,18 @@ class Range:
 def same_extents(a: Sequence[Axis], b: Sequence[Axis]) -> bool:
     """Whether two domains have the same sizes."""
     return len(a) == len(b) and all(x.extent == y.extent for x, y in zip(a, b, strict=True))
+
+
+def within(narrow: Sequence[Axis], wide: Sequence[Axis]) -> Expr | None:
+    """The test that indices of wide ranges are in narrow ones; None where the ranges are equal."""
+    tests: list[Expr] = []
+    for a, b in zip(narrow, wide, strict=True):
+        index = Value(sym(b.name, True), INT64)
+        tests += [Op("ge", (index, Value(a.lo, INT64)), BOOL)] if a.lo != b.lo else []
+        tests += [Op("lt", (index, Value(a.hi, INT64)), BOOL)] if a.hi != b.hi else []
+    if not tests:
+        return None
+    return functools.reduce(lambda one, other: Op("and", (one, other), BOOL), tests)
 
 
 def symbols(axes: Sequence[Axis]) -> tuple[Poly, ...]:

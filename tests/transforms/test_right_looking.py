@@ -19,12 +19,12 @@ from tests.support.paths import CORPUS
 #: programs of the corpus, with the launches of a step; the last one counts the steps
 STEPS = {
     "loops_linear:cholesky_rows": 4, "loops_linear:cholesky_loops": 4,
-    "factorisations:lu_rows": 3, "factorisations:lu_three_loops": 3,
+    "triangular:lu_in_place": 3, "factorisations:lu_three_loops": 3,
     "factorisations:doolittle": 4, "factorisations:banachiewicz": 4,
     "factorisations:right_sides": 3,
 }  # fmt: skip
 OTHERS = ("stored_again", "with_itself", "another_matrix")
-WORDS = "each step finishes the elements whose sums have all terms"
+WORDS = "each step finishes the elements with complete sums"
 
 
 def plan_of(key: str) -> Plan:
@@ -55,7 +55,7 @@ def test_what_is_read_before_it_is_final_keeps_its_order(name: str) -> None:
 
 def test_both_triangles_are_one_launch() -> None:
     """What is subtracted is the same in both, and no thread asks which one it is in."""
-    loop = plan_text(plan_of("factorisations:lu_rows")).split("host for ")[1]
+    loop = plan_text(plan_of("triangular:lu_in_place")).split("host for ")[1]
     assert "if ((i3 >= k + 1) and (j3 >= k + 1)):" in loop and loop.count("if ") == 2
 
 
@@ -66,8 +66,8 @@ def test_a_triangle_alone_is_a_test_in_each_thread() -> None:
 
 def test_loops_for_the_cpu_keep_their_order() -> None:
     """A core is fast where it reads a row after the other."""
-    source = (CORPUS / "factorisations.py").read_text()
-    function = next(f for f in SourceModule(source, "f.py").functions if f.name == "lu_rows")
+    source = (CORPUS / "triangular.py").read_text()
+    function = next(f for f in SourceModule(source, "f.py").functions if f.name == "lu_in_place")
     loops = TARGETS["loops"]
     items = items_of(convert_function(function, "float64[:, :]", target=loops).plan.items)
     assert not any(isinstance(i, HostLoop) and i.origin.text.startswith(WORDS) for i in items)

@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 
 from porter import ir
-from porter.dtypes.dtype import BOOL, INT64
+from porter.dtypes.dtype import INT64
+from porter.ir.axes import within
 from porter.ir.context import Context
 from porter.ir.effects import defs_in
 from porter.ir.walk import scalars_of, walk
@@ -23,7 +24,7 @@ from porter.schedule.nodes import HostLoop, Launch, with_loops
 from porter.schedule.registry import chosen
 from porter.schedule.turns.replays import needs, replay, sizes_of
 from porter.sizes.bounds import Ranges, least, most
-from porter.sizes.polynomial import Apply, Poly, sym
+from porter.sizes.polynomial import Apply, Poly
 
 
 def counted(
@@ -74,20 +75,17 @@ def _for_all(kernel: Kernel, ranges: Ranges) -> Kernel | None:
         return kernel
     if kernel.schedule.together or kernel.steps:
         return None
-    axes, tests = [], []
-    for a in kernel.axes:
-        lo, hi = least(a.lo, ranges), most(a.hi, ranges)
-        if lo is None or hi is None:
-            return None
-        i = ir.Value(sym(a.name, True), INT64)
-        tests += [ir.Op("ge", (i, ir.Value(a.lo, INT64)), BOOL)] if lo != a.lo else []
-        tests += [ir.Op("lt", (i, ir.Value(a.hi, INT64)), BOOL)] if hi != a.hi else []
-        axes.append(ir.Axis(a.name, hi, lo))
-    cond: ir.Expr = tests[0]
-    for test in tests[1:]:
-        cond = ir.Op("and", (cond, test), BOOL)
-    body = (ir.If(cond, kernel.body, (), kernel.origin),)
-    return replace(kernel, axes=tuple(axes), body=body)
+    ends = [(least(a.lo, ranges), most(a.hi, ranges)) for a in kernel.axes]
+    axes = tuple(
+        ir.Axis(a.name, hi, lo) for a, (lo, hi) in zip(kernel.axes, ends, strict=True)
+        if lo is not None and hi is not None
+    )  # fmt: skip
+    if len(axes) < len(kernel.axes):
+        return None
+    inside = within(kernel.axes, axes)
+    if inside is None:
+        return None
+    return replace(kernel, axes=axes, body=(ir.If(inside, kernel.body, (), kernel.origin),))
 
 
 def _on_host(whole: ir.Expr, turn: Set[str], kernel: Kernel) -> bool:

@@ -11,9 +11,8 @@ from porter.analyses.aliases import under_one_name
 from porter.analyses.dependence import Nest, Site, sites
 from porter.analyses.obstacles import obstacle
 from porter.analyses.reductions import has_data
-from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.aliasing import Aliases
-from porter.ir.axes import Range, same_extents, symbols
+from porter.ir.axes import Range, same_extents, symbols, within
 from porter.ir.context import Context
 from porter.ir.effects import axes_of, defs_in, exposed_scalars, expressions, uses_in
 from porter.ir.ops import RESULT_NAMES
@@ -40,7 +39,7 @@ def array_statement(loop: ir.For, after: set[str], context: Context) -> ir.Write
     loops = [loop]
     while len(loops[-1].body) == 1 and isinstance(loops[-1].body[0], ir.For):
         loops.append(loops[-1].body[0])
-    found = _single_store(loops[-1].body)
+    found = single_store(loops[-1].body)
     ranges = tuple(map(Range.of, loops))
     own = {r.index for r in ranges}
     if found is None or any(r.step != 1 or own & (r.lo.names() | r.hi.names()) for r in ranges):
@@ -65,7 +64,7 @@ def array_statement(loop: ir.For, after: set[str], context: Context) -> ir.Write
     return replace(store, axes=tuple(ir.Axis(r.index, r.hi, r.lo) for r in ranges), origin=origin)
 
 
-def _single_store(body: Sequence[ir.Stmt]) -> tuple[ir.Write, set[str]] | None:
+def single_store(body: Sequence[ir.Stmt]) -> tuple[ir.Write, set[str]] | None:
     """The only store of a straight body, with the variables before it put in their places."""
     if not body or not isinstance(body[-1], ir.Write) or body[-1].axes:
         return None
@@ -185,16 +184,9 @@ def _shift(first: ir.For, second: ir.For) -> Poly:
 
 def _guarded(loop: ir.For, lo: Poly, hi: Poly) -> tuple[ir.Stmt, ...]:
     """The body where a wider range is still in the loop's own."""
-    tests: list[ir.Expr] = []
-    i = ir.Value(sym(loop.index, True), INT64)
-    if loop.lo != lo:
-        tests.append(ir.Op("ge", (i, ir.Value(loop.lo, INT64)), BOOL))
-    if loop.hi != hi:
-        tests.append(ir.Op("lt", (i, ir.Value(loop.hi, INT64)), BOOL))
-    if not tests:
-        return loop.body
-    cond = tests[0] if len(tests) == 1 else ir.Op("and", (tests[0], tests[1]), BOOL)
-    return (ir.If(cond, loop.body, (), loop.origin),)
+    own, whole = (ir.Axis(loop.index, *ends) for ends in ((loop.hi, loop.lo), (hi, lo)))
+    cond = within((own,), (whole,))
+    return loop.body if cond is None else (ir.If(cond, loop.body, (), loop.origin),)
 
 
 # -- element by element --------------------------------------------------------------------
@@ -326,19 +318,14 @@ def triangle(axis: ir.Axis, outer: Sequence[ir.Axis]) -> tuple[ir.Axis, ir.Expr]
     if has_data((axis.lo, axis.hi)):
         return None
     lo, hi = axis.lo, axis.hi
-    tests: list[ir.Expr] = []
     for a in outer:
         low, high = farthest(lo, a, up=False), farthest(hi, a, up=True)
         if low is None or high is None or (low != lo and high != hi):
             return None
         lo, hi = low, high
-    j = ir.Value(sym(axis.name, True), INT64)
-    if lo != axis.lo:
-        tests.append(ir.Op("ge", (j, ir.Value(axis.lo, INT64)), BOOL))
-    if hi != axis.hi:
-        tests.append(ir.Op("lt", (j, ir.Value(axis.hi, INT64)), BOOL))
-    inside = tests[0] if len(tests) == 1 else ir.Op("and", (tests[0], tests[1]), BOOL)
-    return ir.Axis(axis.name, hi, lo), inside
+    whole = ir.Axis(axis.name, hi, lo)
+    inside = within((axis,), (whole,))
+    return None if inside is None else (whole, inside)
 
 
 def farthest(bound: Poly, outer: ir.Axis, *, up: bool) -> Poly | None:

@@ -35,7 +35,6 @@ def _away(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
 
 
 CASES = {
-    "lu_rows": Case(F2, custom=_matrix),
     "lu_three_loops": Case(F2, custom=_matrix),
     "doolittle": Case(F2, custom=_matrix),
     "banachiewicz": Case(F2, custom=_positive),

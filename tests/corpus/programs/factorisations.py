@@ -3,15 +3,6 @@
 import numpy as np
 
 
-def lu_rows(A):
-    for i in range(A.shape[0]):
-        for j in range(i):
-            A[i, j] -= A[i, :j] @ A[:j, j]
-            A[i, j] /= A[j, j]
-        for j in range(i, A.shape[0]):
-            A[i, j] -= A[i, :i] @ A[:i, j]
-
-
 def lu_three_loops(A):
     n = A.shape[0]
     for i in range(n):

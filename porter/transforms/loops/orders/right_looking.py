@@ -21,7 +21,7 @@ from itertools import product
 from porter import ir
 from porter.analyses.accesses import Access
 from porter.analyses.aliases import under_one_name
-from porter.analyses.dependence import Extra, Nest, Pair, Site
+from porter.analyses.dependence import Extra, Nest, Site
 from porter.analyses.reductions import has_data
 from porter.ir.axes import Range
 from porter.ir.context import Context
@@ -157,28 +157,30 @@ def _is_single(sums: Sequence[Sum], free: Nest) -> bool:
 def _order(sums: Sequence[Sum], free: Nest) -> list[Sum] | None:
     """The order in which sums of equally many terms are finished; None where there is none, or
     where the terms of a step need an element that is finished later."""
-
-    def gap(b: Sum, terms: Poly, least: int) -> Extra:
-        def extra(pair: Pair) -> None:
-            row = combine(pair.row(b.count, "'"), 1, pair.row(terms, ""), -1)
-            pair.system.at_least(row, {"": least} if least else {})
-            if not least:
-                pair.system.at_least({}, row)
-
-        return extra
-
     before: dict[int, set[int]] = {n: set() for n in range(len(sums))}
     for (p, a), (q, b) in product(enumerate(sums), repeat=2):
-        late = [(r, sym(a.k, True)) for r in _read(a, terms=True)]
+        terms = [(r, sym(a.k, True)) for r in _read(a, terms=True)]
         follow = [(r, a.count) for r in _read(a, terms=False)]
-        if any(_meet(free, r, _written(b), 0, gap(b, n, 1)) for r, n in (*late, *follow)):
+        if any(_meet(free, r, _written(b), 0, _longer(b, n)) for r, n in (*terms, *follow)):
             return None
-        if b.rest and any(_meet(free, r, _written(b), 0, gap(b, n, 0)) for r, n in follow):
+        if b.rest and any(_meet(free, r, _written(b), 0, _as_long(b, n)) for r, n in follow):
             before[p].add(q)
     try:
         return [sums[n] for n in TopologicalSorter(before).static_order()]
     except CycleError:
         return None
+
+
+def _longer(s: Sum, terms: Poly) -> Extra:
+    """Asks for elements whose sums have more terms than there were so far."""
+    return lambda pair: pair.system.at_least(
+        pair.row(s.count, "'"), combine(pair.row(terms, ""), 1, {"": 1}, 1)
+    )
+
+
+def _as_long(s: Sum, terms: Poly) -> Extra:
+    """Asks for elements whose sums have as many."""
+    return lambda pair: pair.system.equal(pair.row(s.count, "'"), pair.row(terms, ""))
 
 
 # -- the steps ---------------------------------------------------------------------------------
@@ -203,7 +205,7 @@ def _steps(
     inside = [staged(p, step, context) for p in (*ending, *adding)]
     if any(s is None for s in (*first, *inside)):
         return None
-    text = "each step finishes the elements whose sums have all terms, then adds one to all others"
+    text = "each step finishes the elements with complete sums, then adds a term to all other sums"
     origin = ir.Origin(loop.origin.span, text)
     body = tuple(s for s in inside if s is not None)
     return [*(s for s in first if s is not None), ir.For(name, Poly(), most, 1, body, origin)]

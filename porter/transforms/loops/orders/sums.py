@@ -15,6 +15,7 @@ from porter.ir.scalars import cast
 from porter.ir.walk import loaded, rewrite, substitute, walk
 from porter.sizes.polynomial import Poly, sym
 from porter.transforms.loops.folds import fold_loop
+from porter.transforms.loops.nests import single_store
 from porter.transforms.loops.orders.parts import never
 from porter.transforms.loops.scatter import unmarked_poly
 
@@ -46,7 +47,7 @@ def sums_of(loop: ir.For) -> list[Sum] | None:
         nest.at = at
         if not nest.block((s,), (Range.of(loop),), ()):
             return None
-    return [part for s in nest.found for part in _counted(s)] or None
+    return [part for s in nest.found for part in _without_negative(s)] or None
 
 
 def domain(s: Sum) -> tuple[Poly, ...]:
@@ -57,8 +58,8 @@ def domain(s: Sum) -> tuple[Poly, ...]:
     return tuple(tests)
 
 
-def _counted(s: Sum) -> list[Sum]:
-    """The sum, those elements apart of which `range` has fewer than no terms."""
+def _without_negative(s: Sum) -> list[Sum]:
+    """The sum, with the elements apart whose `range` ends before it begins: they have no terms."""
     fewer = -1 - s.count
     if never((*domain(s), fewer)):
         return [s]
@@ -193,26 +194,23 @@ def _adds(e: ir.Expr) -> bool:
 
 def _total(loop: ir.For) -> list[ir.Stmt] | None:
     """`for k: x[i] -= f(k)` as one store of the element with a sum."""
-    *lets, store = loop.body or (None,)
-    if not isinstance(store, ir.Write) or store.axes or store.combine or loop.step != 1:
+    found = single_store(loop.body) if loop.step == 1 else None
+    if found is None:
         return None
-    values: dict[str, ir.Expr] = {}
-    for s in lets:
-        if not isinstance(s, ir.Let):
+    store, _ = found
+    if store.mask is not None or store.combine is not None:
+        return None
+    match store.body:
+        case ir.Op("add" | "sub", (ir.Load() as own, term)) if is_own(own, store):
+            pass
+        case ir.Op("add", (term, ir.Load() as own)) if is_own(own, store):
+            pass
+        case _:
             return None
-        values[s.name] = rewrite(s.value, variables_as(values))
-    body = rewrite(store.body, variables_as(values))
-    if store.mask is not None or any(loop.index in p.names() for p in store.index):
+    again = any(isinstance(e, ir.Load) and is_own(e, store) for e in walk(term))
+    if again or any(loop.index in p.names() for p in store.index):
         return None
-    if not isinstance(body, ir.Op) or body.op not in ("add", "sub"):
-        return None
-    first, second = body.args
-    if body.op == "add" and not (isinstance(first, ir.Load) and is_own(first, store)):
-        first, second = second, first
-    if not (isinstance(first, ir.Load) and is_own(first, store)):
-        return None
-    if any(isinstance(e, ir.Load) and is_own(e, store) for e in walk(second)):
-        return None
+    assert isinstance(store.body, ir.Op)
     axis = ir.Axis(loop.index, loop.hi, loop.lo)
-    fold = ir.Reduce("sum", (axis,), second, body.dtype)
-    return [replace(store, body=ir.Op(body.op, (first, fold), body.dtype))]
+    fold = ir.Reduce("sum", (axis,), term, store.body.dtype)
+    return [replace(store, body=replace(store.body, args=(own, fold)))]

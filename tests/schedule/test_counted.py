@@ -107,6 +107,6 @@ def test_other_loops_stay_on_the_host(name: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ["simulator", pytest.param("emulator", marks=pytest.mark.long)])
-@pytest.mark.parametrize("count", [14, pytest.param(240, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [5, pytest.param(240, marks=pytest.mark.long)])
 def test_random_loops_and_factorisations(engine: str, count: int) -> None:
     assert_none_wrong("steps_child", engine, str(count), "0")

@@ -202,6 +202,26 @@ ROUNDED = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos"
            "acos", "atan", "asinh", "acosh", "atanh", "cbrt", "hypot", "arctan2", "atan2", "power",
            "pow", "logaddexp", "logaddexp2")  # fmt: skip
 NUDGED = [_Calls(ROUNDED, _nudged(towards)) for towards in (-math.inf, math.inf)]
+
+
+def _in_full(name: str, subscripts: str, *operands: Any, **options: Any) -> Any:
+    """`einsum` of operands that have every element: of an axis of length 1 that broadcasts,
+    NumPy multiplies the sum of the other operand once, not each of its elements."""
+    labels = subscripts.split("->")[0].replace(" ", "").split(",")
+    if "." in subscripts:
+        return np.einsum(subscripts, *operands, **options)
+    sizes: dict[str, int] = {}
+    for of, operand in zip(labels, operands, strict=True):
+        for label, size in zip(of, np.shape(operand), strict=True):
+            sizes[label] = size if sizes.get(label, 1) == 1 else sizes[label]
+    whole = (
+        np.broadcast_to(operand, [sizes[label] for label in of]).copy()
+        for of, operand in zip(labels, operands, strict=True)
+    )
+    return np.einsum(subscripts, *whole, **options)
+
+
+EINSUM = _Calls(("einsum",), _in_full)
 PRODUCTS = _Calls(("dot", "matmul", "inner", "vdot", "tensordot"), _plain_product)
 
 
@@ -242,12 +262,13 @@ def is_numpys_way(program: Program, made: Callable[..., Any], arguments: Any) ->
     """Whether the program is right but for what NumPy or Python do in a way of their own.
 
     `-(y if c else 0)` is an int or a float as the data decides: a kernel has one dtype for both,
-    and the sign of its zero.  And BLAS takes 0 * NaN for 0.
+    and the sign of its zero.  And BLAS takes 0 * NaN for 0, and `einsum` multiplies a sum by what
+    broadcasts, where each term may be NaN.
     """
     with np.errstate(all="ignore"):
         return any(
             not compare(_changed(program, change), made, arguments)
-            for change in (_NegativeZero(), PRODUCTS)
+            for change in (_NegativeZero(), PRODUCTS, EINSUM)
         )
 
 

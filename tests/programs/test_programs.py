@@ -9,12 +9,15 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
-from tests.programs import loops, statements
+from tests.programs import emulated_child, loops, statements
 from tests.programs.check import check
+from tests.programs.excused import verdict
 from tests.programs.strategy import Program, programs
 from tests.support.paths import ROOT
 
@@ -101,3 +104,19 @@ def test_every_kind_of_statement_is_drawn() -> None:
             if str(inspect.signature(f)) == "(w: 'Writer') -> 'None'"
         }
         assert kinds == {f.__name__ for f, _ in listed}
+
+
+@pytest.mark.parametrize(
+    ("kernel", "word"),
+    [("np.einsum('ij,kj->ik', z, y.repeat(3, 1))", "ok"), ("np.zeros((1, 4))", "wrong")],
+)
+def test_numpy_multiplies_the_sum_of_what_does_not_broadcast(kernel: str, word: str) -> None:
+    """Infinities of both signs are in a product that `einsum` does not make."""
+    y = np.array([[0.0], [np.inf], [np.nan], [np.inf]])
+    z = np.array([[-1.25, 2.0, 2.0]], np.float32)
+    program = emulated_child.program("np.einsum('ij,kj->ik', x, y)", (z, y))
+
+    def made(z: Any, y: Any) -> Any:
+        return eval(kernel, {"np": np, "y": y, "z": z})
+
+    assert verdict(program, made, (z, y))[0] == word

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from porter import ir
-from porter.convert.passes import STORED, Pass, lower
+from porter.convert.passes import STORED, Body, Pass, lower
 from porter.dtypes.dtype import (
     BOOL,
     FLOAT32,
@@ -21,6 +21,7 @@ from porter.dtypes.dtype import (
 )
 from porter.inference.signature import candidates
 from porter.ir.check import IRError, Rule, check
+from porter.ir.context import Context
 from porter.ir.ops import BINARY, COMPARE, OPS, REDUCTIONS
 from porter.ir.printer import lines, program_text
 from porter.ir.rebuild import map_expr, map_statement
@@ -343,3 +344,24 @@ def test_a_pass_that_breaks_a_rule_is_stopped(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("porter.convert.passes.PASSES", (Pass("broken", broken),))
     with pytest.raises(IRError, match="after `broken`: `nowhere` is not bound"):
         lower(program)
+
+
+def test_a_pass_that_changes_no_statement_may_break_a_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It adds the rule, or takes away an array that statements name."""
+    program = built("def f(x):\n    return x * 2.0\n", "float64[:]")
+
+    def nothing(body: Body, context: Context) -> Body:
+        return body
+
+    def forgetful(body: Body, context: Context) -> Body:
+        context.buffers.clear()
+        return body
+
+    never = Rule("no statement at all", lambda s: False)
+    for step, message in (
+        (Pass("strict", nothing, (never,)), "after `strict`: no statement at all"),
+        (Pass("forgetful", forgetful), "after `forgetful`: "),
+    ):
+        monkeypatch.setattr("porter.convert.passes.PASSES", (step,))
+        with pytest.raises(IRError, match=message):
+            lower(program)

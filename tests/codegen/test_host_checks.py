@@ -181,3 +181,20 @@ def f(x, y):
     host = convert_function(function, "float64[:], float64[:]").text.parts[-1]
     tests = [line.strip() for line in host.splitlines() if "y.shape[0] <" in line]
     assert sorted(tests) == ["if y.shape[0] < 2:", "if y.shape[0] < 4:"], host
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("return (x[k:] - x[:-k]) / k", "operands could not be broadcast together: lengths 3 and 0"),
+        ("return x[1:] + x[k:]", "operands could not be broadcast together: lengths 2 and 3"),
+    ],
+)
+def test_lengths_of_slices_are_numbers(body: str, said: str) -> None:
+    """Where a slice ends is computed by a helper of the module, which tells a caller nothing."""
+    (function,) = SourceModule(f"def f(x, k):\n    {body}\n", "f.py").functions
+    converted = convert_function(function, "float64[:], int64")
+    names: dict[str, Any] = {"__name__": "f_cuda"}
+    exec(linked_module(converted.texts, "f.py").text, names)
+    with pytest.raises(ValueError, match=f"^{said}$"):
+        names["f"](np.ones(3), 0)

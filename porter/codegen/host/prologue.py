@@ -476,14 +476,10 @@ class Prologue(Pipeline):
         if c.kind == "index":
             self.emit(f'    raise {c.error}("{_plain(c.message)}")')
         else:
-            sides = [self.host.poly(p) for p in (c.left, c.right)]
-            found = " and ".join(
-                f"{s} is {{{s}}}" if s.strip("-").isdigit() is False else s for s in sides
-            )
             what = _plain(c.message)
             if c.kind == "broadcast" or what in SHOWN or what == "where":
                 what = "operands could not be broadcast together"
-            self.emit(f'    raise {c.error}(f"{what}: {found}")')
+            self.emit(f'    raise {c.error}(f"{what}: {self.host.found(c.left, c.right)}")')
 
 
 def _is_pythons(name: str, kinds: str) -> str:

@@ -29,6 +29,11 @@ from porter.sizes.polynomial import Apply, Data, Poly
 HOST_MATH = "_math"
 
 
+def _has_bound(p: Poly) -> bool:
+    """Whether it is a question where a slice ends."""
+    return any(isinstance(a, Apply) and a.op == "bound" for a in p.atoms())
+
+
 class HostText:
     """Spells scalar expressions for the host function."""
 
@@ -62,9 +67,20 @@ class HostText:
         return parenthesised(*self._poly(p), outer)
 
     def _poly(self, p: Poly) -> tuple[str, int]:
-        if any(isinstance(a, Apply) and a.op == "bound" for a in p.atoms()):
+        if _has_bound(p):
             self.needs.helpers.add("_slice_bound")
         return poly_parts(p, self._spell)
+
+    def found(self, *sizes: Poly) -> str:
+        """What sizes are, in an f-string: `x.shape[0] is 3 and 4`.
+
+        Where a slice ends is a function of the module's own, which tells a caller nothing: then
+        only the numbers are told.
+        """
+        texts = [self.poly(p) for p in sizes]
+        if any(map(_has_bound, sizes)):
+            return "lengths " + " and ".join(t if t.isdigit() else f"{{{t}}}" for t in texts)
+        return " and ".join(t if t.strip("-").isdigit() else f"{t} is {{{t}}}" for t in texts)
 
     def text(self, e: ir.Expr, outer: int = 0) -> str:
         """An expression."""

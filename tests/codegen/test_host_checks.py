@@ -186,8 +186,8 @@ def f(x, y):
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("return (x[k:] - x[:-k]) / k", "operands could not be broadcast together: lengths 3 and 0"),
-        ("return x[1:] + x[k:]", "operands could not be broadcast together: lengths 2 and 3"),
+        ("return (x[k:] - x[:-k]) / k", "lengths 3 and 0"),
+        ("return x[1:] + x[k:]", "lengths 2 and 3"),
     ],
 )
 def test_lengths_of_slices_are_numbers(body: str, said: str) -> None:
@@ -196,5 +196,5 @@ def test_lengths_of_slices_are_numbers(body: str, said: str) -> None:
     converted = convert_function(function, "float64[:], int64")
     names: dict[str, Any] = {"__name__": "f_cuda"}
     exec(linked_module(converted.texts, "f.py").text, names)
-    with pytest.raises(ValueError, match=f"^{said}$"):
+    with pytest.raises(ValueError, match=f"^operands could not be broadcast together: {said}$"):
         names["f"](np.ones(3), 0)

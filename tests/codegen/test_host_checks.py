@@ -191,7 +191,7 @@ def f(x, y):
     ],
 )
 def test_lengths_of_slices_are_numbers(body: str, said: str) -> None:
-    """Where a slice ends is computed by a helper of the module, which tells a caller nothing."""
+    """A helper of the module computes where a slice ends: its name means nothing to a caller."""
     (function,) = SourceModule(f"def f(x, k):\n    {body}\n", "f.py").functions
     converted = convert_function(function, "float64[:], int64")
     names: dict[str, Any] = {"__name__": "f_cuda"}

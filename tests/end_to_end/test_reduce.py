@@ -107,7 +107,7 @@ def test_everything_converts(made: ModuleOutcome, tmp_path: Path, verified: bool
     assert {f.name: f.status for f in made.functions} == dict.fromkeys(names, "converted")
     if verified:
         assert all(f.evidence for f in made.functions)
-    assert all(e.status == "passed" for f in made.functions for e in f.evidence)
+        assert all(e.status == "passed" for f in made.functions for e in f.evidence)
 
 
 def test_what_is_computed(module: Any) -> None:

@@ -205,8 +205,10 @@ NUDGED = [_Calls(ROUNDED, _nudged(towards)) for towards in (-math.inf, math.inf)
 
 
 def _in_full(name: str, subscripts: str, *operands: Any, **options: Any) -> Any:
-    """`einsum` of operands that have every element: of an axis of length 1 that broadcasts,
-    NumPy multiplies the sum of the other operand once, not each of its elements."""
+    """`einsum` after each axis of length 1 has been repeated to its full length.
+
+    Where one broadcasts, NumPy adds up the other operand and multiplies the sum once.
+    """
     labels = subscripts.split("->")[0].replace(" ", "").split(",")
     if "." in subscripts:
         return np.einsum(subscripts, *operands, **options)

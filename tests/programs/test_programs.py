@@ -110,8 +110,8 @@ def test_every_kind_of_statement_is_drawn() -> None:
     ("kernel", "word"),
     [("np.einsum('ij,kj->ik', z, y.repeat(3, 1))", "ok"), ("np.zeros((1, 4))", "wrong")],
 )
-def test_numpy_multiplies_the_sum_of_what_does_not_broadcast(kernel: str, word: str) -> None:
-    """Infinities of both signs are in a product that `einsum` does not make."""
+def test_einsum_multiplies_a_sum_by_what_broadcasts(kernel: str, word: str) -> None:
+    """NumPy adds first, so infinities of both signs never meet; a wrong result stays wrong."""
     y = np.array([[0.0], [np.inf], [np.nan], [np.inf]])
     z = np.array([[-1.25, 2.0, 2.0]], np.float32)
     program = emulated_child.program("np.einsum('ij,kj->ik', x, y)", (z, y))

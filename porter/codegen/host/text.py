@@ -30,7 +30,7 @@ HOST_MATH = "_math"
 
 
 def _has_bound(p: Poly) -> bool:
-    """Whether it is a question where a slice ends."""
+    """Whether it depends on where a slice ends."""
     return any(isinstance(a, Apply) and a.op == "bound" for a in p.atoms())
 
 
@@ -72,15 +72,17 @@ class HostText:
         return poly_parts(p, self._spell)
 
     def found(self, *sizes: Poly) -> str:
-        """What sizes are, in an f-string: `x.shape[0] is 3 and 4`.
+        """The values of sizes, for an f-string: `x.shape[0] is 3 and 4`.
 
-        Where a slice ends is a function of the module's own, which tells a caller nothing: then
-        only the numbers are told.
+        Only the numbers, `lengths 3 and 4`, if the end of a slice is among them: a helper of the
+        module computes it, whose name means nothing to a caller.
         """
-        texts = [self.poly(p) for p in sizes]
-        if any(map(_has_bound, sizes)):
-            return "lengths " + " and ".join(t if t.isdigit() else f"{{{t}}}" for t in texts)
-        return " and ".join(t if t.strip("-").isdigit() else f"{t} is {{{t}}}" for t in texts)
+        unnamed = any(map(_has_bound, sizes))
+        values = (
+            text if text.lstrip("-").isdigit() else f"{'' if unnamed else f'{text} is '}{{{text}}}"
+            for text in map(self.poly, sizes)
+        )
+        return ("lengths " if unnamed else "") + " and ".join(values)
 
     def text(self, e: ir.Expr, outer: int = 0) -> str:
         """An expression."""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from porter.bench.child.operations import TooManyElements, Total, counted, counting
-from porter.bench.child.swap import Original, _scaled, _vanishes
+from porter.bench.child.swap import Original, Thinner, _scaled, _vanishes
 from porter.bench.gpus import COLUMN, GPUS
 from porter.bench.model import step_time
 from porter.bench.records import Step
@@ -144,15 +144,29 @@ def test_counts_grow_as_powers_of_the_sizes() -> None:
     key = ("add", 3)
     found, smaller = {key: Total(4, 800, 64)}, {key: Total(2, 200, 8)}
     # the sizes were halved three times: launches as n, bytes as n**2, products as n**3
-    assert _scaled(found, [(smaller, 3.0)]) == {key: Total(32, 800 * 64, 64 * 512)}
-    assert _scaled(found, []) == _scaled(found, [({}, 3.0)]) == found
+    assert _scaled(found, [Thinner(smaller, 2.0, 8.0)]) == {key: Total(32, 800 * 64, 64 * 512)}
+    assert _scaled(found, []) == _scaled(found, [Thinner({}, 2.0, 8.0)]) == found
+
+
+def test_a_lower_power_beside_the_highest_one_grows_by_itself() -> None:
+    def totals(n: int, m: int) -> dict[tuple[str, int], Total]:
+        return {("matmul", 3): Total(1, 8 * (n * m + n + m), n * m)}
+
+    thinner = [
+        Thinner(totals(281, 687), 562 / 281, 32.0),
+        Thinner(totals(562, 343), 687 / 343, 32.0),
+    ]
+    (total,) = _scaled(totals(562, 687), thinner).values()
+    assert total.bytes == pytest.approx(8 * (17_984 * 21_984 + 17_984 + 21_984), rel=1e-5)
+    # n log2(n) has no whole power: what it was before
+    assert Thinner({}, 2.0, 4.0).factor(64 * 6, 32 * 5) == pytest.approx((384 / 160) ** 2)
 
 
 def test_what_is_gone_with_half_of_an_extent_tells_nothing() -> None:
     one, other = ("add", 3), ("multiply", 4)
     found = {one: Total(2, 8), other: Total(10, 80)}
-    assert _vanishes(found, []) and _vanishes(found, [({one: Total(1, 4)}, 2.0)])
-    assert not _vanishes(found, [({other: Total(5, 40)}, 2.0)])
+    assert _vanishes(found, []) and _vanishes(found, [Thinner({one: Total(1, 4)}, 2.0, 4.0)])
+    assert not _vanishes(found, [Thinner({other: Total(5, 40)}, 2.0, 4.0)])
 
 
 def test_a_factorisation_goes_from_column_to_column() -> None:

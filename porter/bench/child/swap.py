@@ -26,9 +26,35 @@ _MOST = 1 << 22
 #: the share of operations that are not there with an extent halved, beyond which nothing is scaled
 _VANISHING = 0.5
 
+#: how far from a whole number the power of an extent may be that lower powers stand beside
+_WHOLE = 0.1
+
 Totals = dict[tuple[str, int], Total]
-#: counts with an extent halved, and the number of halvings from the call's to the one counted
-Thinner = tuple[Totals, float]
+
+
+@dataclass(frozen=True)
+class Thinner:
+    """Counts with an extent about halved: the one counted over it, and the call's over the one
+    counted."""
+
+    totals: Totals
+    halving: float
+    more: float
+
+    def factor(self, large: float, small: float) -> float:
+        """What a count grows by from the extent that was counted to the call's.
+
+        It is a power of the extent; a whole one may have the next lower one beside it, as the
+        bytes of a matrix have those of a vector.
+        """
+        if not large or not small:
+            return 1.0
+        power = math.log(large / small, self.halving)
+        lower = round(power) - 1.0
+        if lower < 0 or abs(power - 1 - lower) > _WHOLE:
+            return math.pow(self.more, power)
+        slope = (1 - small / large * math.pow(self.halving, lower)) / (1 - 1 / self.halving)
+        return math.pow(self.more, lower) * (1 + slope * (self.more - 1))
 
 
 @dataclass(frozen=True)
@@ -74,13 +100,17 @@ class Original:
         try:
             for name, n in extents.items():
                 if n != chosen.extents[name]:
-                    growth = math.log(chosen.extents[name] / n) / math.log(n / (n // 2))
-                    found.append((self._totals(chosen.of({**extents, name: n // 2})), growth))
+                    totals = self._totals(chosen.of({**extents, name: n // 2}))
+                    found.append(Thinner(totals, n / (n // 2), chosen.extents[name] / n))
         except (calls.TooLong, TooManyElements, MemoryError):
             raise
         except Exception:
             half = halved(extents)
-            return [(self._totals(chosen.of(half)), float(halvings))] if half != extents else []
+            return (
+                []
+                if half == extents
+                else [Thinner(self._totals(chosen.of(half)), 2.0, 2.0**halvings)]
+            )
         return found
 
     def _totals(self, chosen: Chosen) -> Totals:
@@ -110,7 +140,7 @@ def _vanishes(found: Totals, thinner: Sequence[Thinner]) -> bool:
     """Whether nothing tells how operations grow: most are not there with an extent halved."""
     if not thinner:
         return True
-    gone = sum(found[k].launches for k in found if any(k not in t for t, _ in thinner))
+    gone = sum(found[k].launches for k in found if any(k not in t.totals for t in thinner))
     return gone > _VANISHING * sum(total.launches for total in found.values())
 
 
@@ -119,9 +149,9 @@ def _scaled(found: Totals, thinner: Sequence[Thinner]) -> Totals:
 
     def grown(key: tuple[str, int], what: str) -> float:
         result = large = float(getattr(found[key], what))
-        for totals, growth in thinner:
-            small = float(getattr(totals.get(key, found[key]), what))
-            result *= (large / small) ** growth if large and small else 1.0
+        for one in thinner:
+            small = float(getattr(one.totals.get(key, found[key]), what))
+            result *= one.factor(large, small)
         return result
 
     return {

@@ -152,6 +152,7 @@ def measured(task: Task, options: argparse.Namespace, folder: Path) -> Row:
         signature = answer["signature"]
     command = [sys.executable, "-m", "porter", "convert", str(task.source), "-f", task.function]
     command += ["--signature", signature] if signature else []
+    command += ["--library", options.library] if options.library else []
     command += ["-o", str(module), "--output-format", "json", "--force", "--no-verify"]
     code, out, said = child(command, options.seconds)
     if not module.exists():
@@ -236,6 +237,7 @@ def main() -> int:
     made = argparse.ArgumentParser(description="Models the speed of many programs.")
     made.add_argument("--npbench", type=Path, metavar="DIR", help="a checkout of NPBench")
     made.add_argument("--only", action="append", default=[], metavar="NAME", help="part of a name")
+    made.add_argument("--library", metavar="NAME", help="what `porter convert --library` gets")
     made.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     made.add_argument("--seconds", type=float, default=240.0, help="time limit of each step")
     made.add_argument("--write", type=Path, metavar="PAGE", help="replace the tables in it")

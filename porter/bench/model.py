@@ -60,6 +60,8 @@ def modelled(counts: FunctionCounts, gpu: Gpu, arch: str) -> Modelled:
     bounds: dict[str, float] = {}
     for time in kernels:
         bounds[time.bound_by] = bounds.get(time.bound_by, 0.0) + time.ms
+    if counts.library:
+        bounds["library"] = sum(step_time(s, gpu) for s in counts.library)
     own, host = sum(bounds.values()), host_time(counts)
     bound = max(bounds, key=lambda name: bounds[name], default="launches")
     bound = bound if own >= host else "launches"
@@ -75,11 +77,13 @@ def modelled(counts: FunctionCounts, gpu: Gpu, arch: str) -> Modelled:
 
 
 def host_time(counts: FunctionCounts) -> float:
-    """Milliseconds that the host needs for the launches and the arrays of a call."""
+    """Milliseconds that the host needs for the launches, the library's operations and the arrays
+    of a call."""
     launches = sum(k.launches - k.replayed for k in counts.kernels)
     arrays = sum(k.arrays for k in counts.kernels)
     made = ALLOCATION * counts.allocations + REUSED * counts.reused
-    return 1e-3 * (LAUNCH * launches + ARRAY * arrays + made)
+    library = OPERATION * sum(s.launches for s in counts.library)
+    return 1e-3 * (LAUNCH * launches + ARRAY * arrays + library + made)
 
 
 def least_time(size: float, gpu: Gpu) -> float:

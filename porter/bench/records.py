@@ -124,7 +124,8 @@ class FunctionCounts:
     `size` has the extents and the integer arguments; `notes` say how the counts were made.
     `reused` are results that have the memory of earlier ones, which is no allocation.
     `steps` are the operations of the original, None where they were not counted; `measured` has
-    times in milliseconds, by what was timed.  `host_ms` is what libraries take on the host.
+    times in milliseconds, by what was timed.  `host_ms` is what libraries take on the host,
+    `library` what one does on the device.
     """
 
     name: str
@@ -141,6 +142,7 @@ class FunctionCounts:
     measured: Mapping[str, Mapping[str, Any]] | None = None
     reused: int = 0
     host_ms: float = 0.0
+    library: tuple[Step, ...] = ()
 
     @property
     def only_measured(self) -> bool:
@@ -149,8 +151,8 @@ class FunctionCounts:
 
     @property
     def bytes(self) -> float:
-        """What all launches touch of arrays."""
-        return sum(k.bytes for k in self.kernels)
+        """What all launches touch of arrays, and the library's operations."""
+        return sum(k.bytes for k in self.kernels) + sum(s.bytes for s in self.library)
 
     def operated(self, line: Mapping[str, Any]) -> FunctionCounts:
         """The same with the operations of the original, as a child wrote them."""
@@ -169,6 +171,7 @@ class FunctionCounts:
             "allocations": self.allocations,
             "read_backs": self.read_backs,
             "host_ms": round(self.host_ms, 3),
+            "library": sum(round(s.launches) for s in self.library),
             "bytes": round(self.bytes),
             "least_bytes": round(self.least_bytes),
             "kernels": [k.to_json(arch) for k in self.kernels],
@@ -185,4 +188,6 @@ class FunctionCounts:
 def function_counts(data: Mapping[str, Any]) -> FunctionCounts:
     """What a child wrote."""
     kernels = tuple(KernelCounts(**k) for k in data["kernels"])
-    return FunctionCounts(**{**data, "kernels": kernels, "notes": tuple(data["notes"])})
+    library = tuple(Step(**s) for s in data.get("library", ()))
+    more = {"kernels": kernels, "notes": tuple(data["notes"]), "library": library}
+    return FunctionCounts(**{**data, **more})

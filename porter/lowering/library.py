@@ -66,8 +66,11 @@ def library_call(
         if array.mask is not None:
             raise call.refuse("PRT906", f"`{shown}` of a selection by a mask is not supported")
     if not on_device:
+        cure = (
+            "; with `--library cupy`, CuPy runs it on the device" if known(call.name).cupy else ""
+        )
         b.host.note_fallback(
-            f"`{shown}` runs on the host, with copies of its arrays there and back"
+            f"`{shown}` runs on the host, with copies of its arrays there and back{cure}"
         )
     return _statement(b, text, arrays, results, scalars, on_device)
 

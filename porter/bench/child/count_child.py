@@ -18,7 +18,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from porter.bench.child.counted import Job
-from porter.bench.child.host import Host
+from porter.bench.child.host import Cupy, Host
 from porter.bench.child.loading import Module
 from porter.bench.child.measuring import measured
 from porter.bench.child.recording import Recorder
@@ -34,6 +34,8 @@ def jobs(request: CountRequest, module: Module) -> Iterator[tuple[str, Job | str
     names = vars(module.module)
     if names.get("np") is np:
         names["np"] = Host(recorder.on_host)
+    if "_from_cupy" in names:
+        names["cp"] = Cupy(names["cp"], np, recorder.on_device)
     if "_repeat" in names:
         names["_repeat"] = recorder.repeat
     if "_workspace" in names:

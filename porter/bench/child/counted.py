@@ -10,7 +10,15 @@ import numpy as np
 from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
 
 from porter.bench.child.arguments import Arguments, Chosen
-from porter.bench.child.kernels import Argument, Counted, Counter, Failed, Uncompiled, least
+from porter.bench.child.kernels import (
+    Argument,
+    Counted,
+    Counter,
+    Failed,
+    Traffic,
+    Uncompiled,
+    least,
+)
 from porter.bench.child.limit import processor_limit
 from porter.bench.child.measuring import Measurable
 from porter.bench.child.recording import Endless, Launch, Recorder, Recording, TooLarge
@@ -138,16 +146,21 @@ class Job:
         for note in sorted(self.counter.notes, key=len):
             self.arguments.note(note)
         recording, arguments, results = call
-        for name, seconds in recording.host.items():
+        for name, seconds in recording.libraries.host.items():
             took = f"take {1e3 * sum(seconds):.3g} ms, measured on this CPU"
             self.arguments.note(f"{len(seconds)} calls of {name} on the host {took}")
+        others = Traffic(recording.libraries.read, recording.libraries.written)
+        if recording.libraries.device:
+            count = sum(round(t.launches) for t in recording.libraries.device.values())
+            self.arguments.note(f"{count} operations of CuPy, modelled as those of the original")
         return {
-            "host_ms": 1e3 * sum(sum(seconds) for seconds in recording.host.values()),
+            "library": [{"name": n, **vars(t)} for n, t in recording.libraries.device.items()],
+            "host_ms": 1e3 * sum(sum(seconds) for seconds in recording.libraries.host.values()),
             "launches": recording.launches,
             "allocations": recording.memory.allocations,
             "reused": recording.memory.reused,
             "read_backs": recording.read_backs,
-            "least_bytes": least([k.traffic for k in kernels], arguments, results),
+            "least_bytes": least([*(k.traffic for k in kernels), others], arguments, results),
             "kernels": [k.to_json() for k in kernels],
         }
 

@@ -58,6 +58,14 @@ class Total:
     single: bool = False
     columns: float = 0
 
+    def add(self, other: Total) -> None:
+        """Count another one's as well."""
+        self.launches += other.launches
+        self.bytes += other.bytes
+        self.products += other.products
+        self.single = self.single or other.single
+        self.columns += other.columns
+
 
 @dataclass
 class Operations:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 from numba import cuda
 from numba.cuda.simulator.cudadrv import devicearray
 
+from porter.bench.child.operations import Total
 from porter.bench.child.virtual import Array, zeros
 from porter.verify.engines import simulator
 from porter.verify.engines.launches import argument_type
@@ -144,6 +145,18 @@ class Memory:
 
 
 @dataclass
+class Libraries:
+    """What libraries do in a call: on the host the seconds of each function's calls; on the device
+    operations by their names, and the bytes that they read and write, by the address of the array.
+    """
+
+    host: dict[str, list[float]] = field(default_factory=dict)
+    device: dict[str, Total] = field(default_factory=dict)
+    read: dict[int, float] = field(default_factory=dict)
+    written: dict[int, float] = field(default_factory=dict)
+
+
+@dataclass
 class Recording:
     """What one call does."""
 
@@ -160,8 +173,7 @@ class Recording:
     executed: bool = False
     #: whether a graph replays what is launched now
     replaying: bool = False
-    #: the calls of libraries on the host by name, and their seconds
-    host: dict[str, list[float]] = field(default_factory=dict)
+    libraries: Libraries = field(default_factory=Libraries)
 
     def note(self, launch: Launch) -> None:
         """Note a launch; raises `Endless`."""
@@ -224,7 +236,22 @@ class Recorder:
     def on_host(self, name: str, seconds: float) -> None:
         """Note a call of a library on the host."""
         if self.now is not None:
-            self.now.host.setdefault(name, []).append(seconds)
+            self.now.libraries.host.setdefault(name, []).append(seconds)
+
+    def on_device(
+        self, totals: Mapping[str, Total], given: Sequence[Any], made: Sequence[Any]
+    ) -> None:
+        """Note what a call of a library does on the device, with the arrays that it reads and
+        writes."""
+        if self.now is None:
+            return
+        found = self.now.libraries
+        for name, total in totals.items():
+            found.device.setdefault(name, Total()).add(total)
+        for arrays, moved in ((given, found.read), (made, found.written)):
+            for array in arrays:
+                if isinstance(array, np.ndarray):
+                    moved[array.ctypes.data] = moved.get(array.ctypes.data, 0.0) + array.nbytes
 
     def keeping(self, plain: Callable[..., Any], most: int) -> Callable[..., Any]:
         """A module's `_workspace`: what it keeps is no allocation after the first call."""
@@ -315,16 +342,16 @@ class Recorder:
             if self.now is not None:
                 self.now.copied(array._ary)
             if ary is None and array._ary.nbytes > 1 << 24:
-                return _regular(zeros(array._ary.shape, array._ary.dtype))
+                return regular(zeros(array._ary.shape, array._ary.dtype))
             found = plain(array, ary, stream)
             if ary is None and self.now is not None and not found.any():
-                return _regular(found)
+                return regular(found)
             return found
 
         return copy_to_host
 
 
-def _regular(values: Array) -> Array:
+def regular(values: Array) -> Array:
     """Zeros where a kernel would store a matrix: the identity, which the host can factorise."""
     if values.ndim >= 2 and values.shape[-1] == values.shape[-2] and values.dtype.kind in "fc":
         places = range(values.shape[-1])

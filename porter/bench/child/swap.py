@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import geometric_mean
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ _VANISHING = 0.5
 
 #: how far from a whole number the power of an extent may be that lower powers stand beside
 _WHOLE = 0.1
+#: how much further one extent than another may be from the call's, when all are in proportion
+_ALIKE = 1.05
 
 Totals = dict[tuple[str, int], Total]
 
@@ -67,18 +70,18 @@ class Original:
 
     def steps(self, chosen: Chosen) -> dict[str, Any]:
         """`steps`, the operations as `model.Step` has them, and `note`; without them `unknown`."""
-        extents, halvings = dict(chosen.extents), 0
+        extents = dict(chosen.extents)
         for _ in range(_ATTEMPTS):
             try:
                 found = self._totals(chosen.of(extents))
                 if not found:
                     # such as np.minimum.reduce of a list: no array is asked
                     return {"unknown": "no operation was seen"}
-                if not halvings:
+                if extents == chosen.extents:
                     return {"steps": _steps(found), "note": ""}
-                thinner = self._thinner(chosen, extents, halvings)
+                thinner = self._thinner(chosen, extents)
             except (calls.TooLong, TooManyElements, MemoryError):
-                extents, halvings = halved(halved(extents)), halvings + 2
+                extents = halved(halved(extents))
                 continue
             except Exception as error:
                 text = " ".join(f"{type(error).__name__}: {error}".split())[:200]
@@ -90,12 +93,15 @@ class Original:
             return {"steps": _steps(_scaled(found, thinner)), "note": note}
         return {"unknown": "the original takes too long"}
 
-    def _thinner(self, chosen: Chosen, extents: Mapping[str, int], halvings: int) -> list[Thinner]:
-        """The counts with one extent halved, for each that is smaller than in the call.
+    def _thinner(self, chosen: Chosen, extents: Mapping[str, int]) -> list[Thinner]:
+        """The counts with all extents halved, where all are in proportion to the call's.
 
-        Where extents depend on each other, the original raises with one halved alone: then all
-        are, as often as sizes were halved.
+        Otherwise those with one extent halved, for each that is smaller than in the call.  Where
+        extents depend on each other, the original raises with one halved alone: then all are.
         """
+        more = [chosen.extents[name] / n for name, n in extents.items()]
+        if not more or max(more) < _ALIKE * min(more):
+            return self._all_halved(chosen, extents, more)
         found: list[Thinner] = []
         try:
             for name, n in extents.items():
@@ -105,13 +111,19 @@ class Original:
         except (calls.TooLong, TooManyElements, MemoryError):
             raise
         except Exception:
-            half = halved(extents)
-            return (
-                []
-                if half == extents
-                else [Thinner(self._totals(chosen.of(half)), 2.0, 2.0**halvings)]
-            )
+            return self._all_halved(chosen, extents, more)
         return found
+
+    def _all_halved(
+        self, chosen: Chosen, extents: Mapping[str, int], more: Sequence[float]
+    ) -> list[Thinner]:
+        half = halved(extents)
+        if half == extents:
+            return []
+        halving = [n / half[name] for name, n in extents.items()]
+        return [
+            Thinner(self._totals(chosen.of(half)), geometric_mean(halving), geometric_mean(more))
+        ]
 
     def _totals(self, chosen: Chosen) -> Totals:
         if any(math.prod(shape) > _MOST for shape in chosen.shapes):

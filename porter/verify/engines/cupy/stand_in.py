@@ -46,7 +46,7 @@ def needed(text: str) -> bool:
 
 def install() -> None:
     """Let `import cupy` find NumPy's functions under CuPy's name."""
-    sys.modules["cupy"] = _Package("cupy", np, "")
+    sys.modules["cupy"] = package()
     above = types.ModuleType("cupyx"), types.ModuleType("cupyx.scipy"), _Special(_SPECIAL)
     sys.modules.update((m.__name__, m) for m in above)
     for owner, inner in pairwise(above):
@@ -54,6 +54,11 @@ def install() -> None:
     if not hasattr(cuda, "as_cuda_array"):
         vars(cuda).update(as_cuda_array=_as_cuda_array, external_stream=_STREAMS.__getitem__)
         type(cuda.stream()).__int__ = _handle
+
+
+def package() -> types.ModuleType:
+    """What `import cupy` finds."""
+    return _Package("cupy", np, "")
 
 
 class _Package(types.ModuleType):

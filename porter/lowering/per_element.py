@@ -12,6 +12,7 @@ from porter.ir.scalars import cast
 from porter.lowering.arrays.calculus import broadcast_shape
 from porter.lowering.evaluation import Evaluator
 from porter.lowering.expressions.inline import statements_of
+from porter.lowering.host.statements import refuse_kept
 from porter.lowering.state.scope import Loop
 from porter.resolve.values import NONE, Array, Value
 from porter.sizes.polynomial import sym
@@ -37,6 +38,7 @@ def run_per_element(ev: Evaluator, function: FunctionSource) -> None:
     with b.out.block() as collected:
         body = ev.bodies(ev.within(ev.scope, own), function.name)
         value = body.run_helper(list(statements_of(node)))
+        refuse_kept(b, collected)
         values = value if isinstance(value, tuple) else (value,)
         results = [_element(ev, function, v) for v in values]
         # all are computed before one of them is stored

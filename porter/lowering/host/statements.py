@@ -22,6 +22,7 @@ from porter.lowering.evaluation import Body, is_expr
 from porter.lowering.host import purity
 from porter.lowering.host.preconditions import is_first, learn
 from porter.lowering.host.text import SHAPE, HostText
+from porter.lowering.state.builder import Builder
 from porter.lowering.statements.results import returned
 from porter.resolve.values import NONE, Array, Value
 from porter.source.walk import children
@@ -63,11 +64,23 @@ def check_kept(body: Body, block: Sequence[ir.Stmt], index: str) -> None:
             continue
         loads = (x for e in read for x in walk(e) if isinstance(x, ir.Load))
         if any(index in p.names() for x in loads for p in x.index):
-            raise body.b.refuse(
-                "PRT902",
-                "`raise`, `assert` or `print` inside a loop over elements",
-                "check the whole array before the loop, for example with `np.any`",
-            )
+            raise _for_each_element(body.b, "inside a loop over elements", "the loop")
+
+
+def refuse_kept(b: Builder, block: Sequence[ir.Stmt]) -> None:
+    """Refuse what the host does, in a function that is called for each element."""
+    kept = next((s for s in statements(tuple(block)) if isinstance(s, ir.Host)), None)
+    if kept is not None:
+        b.place.node, b.place.origin = None, kept.origin
+        raise _for_each_element(b, "in a function that is called for each element", "the call")
+
+
+def _for_each_element(b: Builder, where: str, what: str) -> Refusal:
+    return b.refuse(
+        "PRT902",
+        f"`raise`, `assert` or `print` {where}",
+        f"check the whole array before {what}, for example with `np.any`",
+    )
 
 
 def _checked(node: cst.BaseStatement) -> cst.BaseStatement:

@@ -32,22 +32,26 @@ class Place(Part):
 
     def refuse(self, code: str, message: str, help: str = "") -> Refusal:
         """A refusal at the node being evaluated."""
-        span = self.origin.span
-        if self.node is not None:
-            # a node of another file has no place in this one
-            with suppress(IndexError):
-                span = self.module.span(self.node)
+        span = self._span()
         if self.call_here is not None:
             shown = Path(self.module.path).name
             message, span = f"{message} ({shown}, line {span.line})", self.call_here
         return refusal(code, message, span, help)
+
+    def _span(self) -> Span:
+        """Where the node stands, or the statement."""
+        if self.node is not None:
+            # a node of another file has no place in this one
+            with suppress(IndexError):
+                return self.module.span(self.node)
+        return self.origin.span
 
     @contextmanager
     def elsewhere(self, module: SourceModule) -> Iterator[None]:
         """Evaluate code of another file: what is said of it stands at the call."""
         outer, here = self.module, self.call_here
         if here is None and self.node is not None:
-            self.call_here = outer.span(self.node)
+            self.call_here = self._span()
         self.module = module
         try:
             yield

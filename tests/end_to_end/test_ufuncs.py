@@ -382,6 +382,20 @@ def test_the_analyzer_says_what_convert_does(tmp_path: Path) -> None:
     assert [found[n]["verdict"] for n in ("soft", "cartesian")] == ["convertible"] * 2
 
 
+@pytest.mark.parametrize("check", ["if a * b > 0:\n        raise ValueError('signs')",
+                                   "assert abs(a) < 1",
+                                   "for k in range(3):\n        assert a < k"])  # fmt: skip
+def test_a_check_of_each_element_is_refused(tmp_path: Path, check: str) -> None:
+    source = tmp_path / "f.py"
+    head = "from numba import njit\n\n\n@njit\n"
+    source.write_text(f"{head}def f(a, b):\n    {check}\n    return a + b * 2.0\n")
+    done = porter(tmp_path, "convert", str(source), "--target", "ufunc", "--no-verify")
+    assert done.returncode == 1
+    assert "PRT902" in done.stdout and "called for each element" in done.stdout
+    done = porter(tmp_path, "analyze", str(source), "--all")
+    assert done.returncode == 0 and "PRT917" not in done.stdout + done.stderr
+
+
 def test_examples_that_are_elementwise_convert() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

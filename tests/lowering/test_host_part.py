@@ -229,6 +229,48 @@ def test_helpers_of_other_files_are_followed(
     assert "ops" not in (tmp_path / "out.py").read_text().split("import numpy")[1].split("def ")[0]
 
 
+WRAPPED = """
+import numpy as np
+
+try:
+    import bottleneck as bn
+
+    def _wrap(f):
+        def wrapped(*args):
+            return f(*args)
+
+        return wrapped
+
+    nanmean = _wrap(bn.nanmean)
+except ImportError:
+    nanmean = np.nanmean
+"""
+CENTRED = """\
+import numpy as np
+from utils import nanmean
+
+
+def centred(x):
+    y = np.nan_to_num(nanmean(x))
+    return x - y
+"""
+
+
+def test_what_another_file_computes_by_a_helper_of_its_own_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from porter.cli import main
+
+    (tmp_path / "utils.py").write_text(WRAPPED)
+    user = tmp_path / "stats.py"
+    user.write_text(CENTRED)
+    with pytest.raises(SystemExit):
+        main(["analyze", str(user), "--output-format", "json", "--no-cache"])
+    (function,) = json.loads(capsys.readouterr().out)["functions"]
+    assert function["verdict"] == "refused" and "PRT917" not in function["reasons"]
+    assert [p["line"] for p in function["places"]] == [6]
+
+
 BLUR = """
 import numpy as np
 
@@ -249,6 +291,27 @@ def test_an_assert_comes_before_the_checks_of_what_follows() -> None:
     text = module_text(converted.texts, "heat.py")
     checks = text.index("def blurred(")
     assert text.index("assert ", checks) < text.index("raise ValueError(", checks)
+
+
+BARE = """
+import numpy as np
+
+
+def rooted(x, u):
+    assert(0 <= u <= len(x))
+    if(u > 9):
+        raise(ValueError(f"{u}"))
+    assert(x.shape[0] > 0), (x.ndim)
+    return np.sqrt(x) + u
+"""
+
+
+def test_parentheses_that_keep_words_apart_stay() -> None:
+    function, scope = source("rooted", BARE)  # type: ignore[assignment]
+    made = convert_function(function, "float64[:], int64", scope)  # type: ignore[arg-type]
+    text = module_text(made.texts, "")
+    assert "    assert 0 <= u <= len(x)\n    if u > 9:\n        raise (ValueError(" in text
+    assert "    assert x.shape[0] > 0, x.ndim\n" in text
 
 
 CHECKED = """

@@ -96,6 +96,9 @@ class HostText(cst.CSTTransformer):
         if isinstance(node, cst.BaseExpression):
             new = self._expression(node)
             if new is not None:
+                if node.lpar and not new.lpar:
+                    # nothing else may stand between it and `assert`
+                    new = new.with_changes(lpar=node.lpar, rpar=node.rpar)
                 self.replaced[node] = new
                 return False
         if isinstance(node, cst.Call):

@@ -283,8 +283,15 @@ def _distribute(
             return ir.Load(names_of[e.name], at, e.dtype)
         return None
 
+    def place(s: ir.Stmt) -> ir.Stmt:
+        if isinstance(s, ir.For):
+            return map_blocks(s, lambda block: tuple(map(place, block)))
+        if isinstance(s, ir.Write) and s.buffer in own:
+            return replace(s, index=(*at, *s.index))
+        return s
+
     for s in body:
-        s = map_exprs(s, change)
+        s = place(map_exprs(s, change))
         new, names = context.fresh_axes(outer)
         match s:
             case ir.For():
@@ -308,11 +315,8 @@ def _distribute(
                 context.buffers[name] = replace(context.buffers[name], shape=shape)
                 wide_def = replace(s, axes=(*outer, *axes))
                 result.append(_shifted(wide_def, outer, new, names))
-            case ir.Write(buffer=name, axes=axes):
-                index = (*at, *s.index) if name in own else s.index
-                result.append(rename_axes(
-                    replace(s, axes=(*new, *axes), index=index), names
-                ))  # fmt: skip
+            case ir.Write(axes=axes):
+                result.append(rename_axes(replace(s, axes=(*new, *axes)), names))
     return result
 
 

@@ -65,5 +65,6 @@ CASES: dict[str, Case] = {
     "from_the_largest": Case("float64[:, :]", "n,m"),
     "largest_behind": Case("float64[:, :], int64[:]", "n,m n:idx=m", refused=("PRT903",)),
     "largest_behind_or_zero": Case("float64[:, :], int64[:]", "n,m n"),
+    "filled_in_inner_loops": Case("float64[:, :], float64[:]", "=np.ones((7,3)) n", least=1),
     "imaginary_part_rebound": refused("float64[:], int64", "PRT905", "n =0"),
 }

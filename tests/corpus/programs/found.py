@@ -408,3 +408,15 @@ def imaginary_part_rebound(x, steps):
         t[::-1] -= t
         t = 7 + t
     return t
+
+
+def filled_in_inner_loops(x, z):
+    """An array of each turn, which loops inside store into: its stores lacked the turn's index."""
+    out = np.zeros((7, z.shape[0], 3))
+    for i in range(7):
+        pos = np.zeros((z.shape[0], 3))
+        for k in range(z.shape[0]):
+            for m in range(3):
+                pos[k, m] += x[i, m] + z[k]
+        out[i] = pos * pos[0, 0]
+    return out

@@ -80,6 +80,7 @@ class NumberUse:
     is_scalar: bool = False  # unless its dimensions are seen
     is_number: bool = False  # for certain: its truth or order is asked
     has_bits: bool = False
+    is_inverted: bool = False  # `~x`: without another bit operation, of truth values
 
 
 @dataclass

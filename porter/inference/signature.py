@@ -189,6 +189,7 @@ def _choices(function: FunctionSource, given: str | None) -> Iterator[Choice]:
         yield Choice(list(flat), shown=bool(known.flat or known.vectors), flat=True)
     yield from (Choice(list(types), shown=True) for types in known.vectors)
     yield from map(Choice, _raised(base))
+    yield from map(Choice, _without_capitals(base, params, usage))
     yield from map(Choice, _with_scalars(base, params, usage, aliases))
 
 
@@ -272,6 +273,19 @@ def _aliases(function: FunctionSource) -> dict[str, str]:
     return globals_of(function.module).texts
 
 
+def _without_capitals(
+    base: list[ParameterType], params: list[cst.Param], usage: dict[str, Usage]
+) -> Iterator[list[ParameterType]]:
+    """The dimensions that are used, where only a capital letter says that there is a matrix."""
+    least = [max(usage[p.name.value].used, 1) for p in params]
+    high = [k for k, t in enumerate(base)
+            if usage[params[k].name.value].arrays.in_product and (t.ndim or 0) > least[k]
+            and not (t.given or t.traced)]  # fmt: skip
+    for lowered in dict.fromkeys((tuple(high), *((k,) for k in high))):
+        if lowered:
+            yield [replace(t, ndim=least[k]) if k in lowered else t for k, t in enumerate(base)]
+
+
 def _with_scalars(
     base: list[ParameterType],
     params: list[cst.Param],
@@ -327,8 +341,10 @@ def _inferred(
         is_array = bool(params) and params[0] is p and _plain(p, usage, aliases)
     if is_array:
         whole = "uint8" if PICTURE.search(p.name.value) else "int64"
-        counted = use.numbers.is_index or use.numbers.has_bits
-        mask = use.arrays.is_mask or (use.numbers.has_bits and MASK.search(p.name.value))
+        n = use.numbers
+        counted = n.is_index or n.has_bits
+        truths = MASK.search(p.name.value) if n.has_bits else n.is_inverted and not n.is_index
+        mask = use.arrays.is_mask or truths
         dtype = hinted or DType("bool" if mask else whole if counted else "float64")
         return ParameterType(DType(dtype.name), max(use.ndim, 1))
     if use.default is not None:

@@ -41,8 +41,8 @@ _BITS = {"BitAnd", "BitOr", "BitXor", "LeftShift", "RightShift"}
 
 
 #: the nodes that say something of the names in them
-_TELLING = (cst.Subscript, cst.Attribute, cst.BinaryOperation, cst.Call, cst.Assign, cst.AugAssign,
-            cst.For, cst.CompFor, cst.If, cst.While)  # fmt: skip
+_TELLING = (cst.Subscript, cst.Attribute, cst.BinaryOperation, cst.UnaryOperation, cst.Call,
+            cst.Assign, cst.AugAssign, cst.For, cst.CompFor, cst.If, cst.While)  # fmt: skip
 #: what the functions of a file do with their parameters, by name and the helpers they may call
 _usages: WeakKeyDictionary[SourceModule, dict[tuple[str, frozenset[str]], list[Usage]]] = (
     WeakKeyDictionary()
@@ -76,6 +76,8 @@ class _Visitor(Roles):
                     self.visit_Attribute(node)
                 case cst.BinaryOperation():
                     self.visit_BinaryOperation(node)
+                case cst.UnaryOperation():
+                    self.visit_UnaryOperation(node)
                 case cst.Call():
                     self.visit_Call(node)
                 case cst.Assign():
@@ -136,6 +138,11 @@ class _Visitor(Roles):
             turned = node.attr.value == "T" and not owner.arrays.is_vector
             owner.axes(2 if turned or flattens(node.attr.value) else 1)
 
+    def visit_UnaryOperation(self, node: cst.UnaryOperation) -> None:
+        use = self.use(node.expression) if isinstance(node.operator, cst.BitInvert) else None
+        if use is not None:
+            use.numbers.is_inverted = True
+
     def visit_BinaryOperation(self, node: cst.BinaryOperation) -> None:
         if isinstance(node.operator, cst.MatrixMultiply):
             for side in map(unturned, (node.left, node.right)):
@@ -153,7 +160,10 @@ class _Visitor(Roles):
             self._beside_product(node.right, node.left)
         self._lined_up(node.left, node.right)
         if type(node.operator).__name__ in _BITS:
-            for side in (node.left, node.right):
+            for side, other in ((node.left, node.right), (node.right, node.left)):
+                # `~x & 0xFF` has integers, `~x & y` as likely truth values
+                if isinstance(side, cst.UnaryOperation) and isinstance(other, cst.Integer):
+                    side = side.expression
                 self._bits(side)
 
     def _lined_up(self, left: cst.BaseExpression, right: cst.BaseExpression) -> None:
@@ -401,6 +411,7 @@ class _Visitor(Roles):
             use.numbers.is_index |= known.numbers.is_index
             use.numbers.is_scalar |= known.numbers.is_scalar
             use.numbers.has_bits |= known.numbers.has_bits
+            use.numbers.is_inverted |= known.numbers.is_inverted
             use.arrays.is_mask |= known.arrays.is_mask
             use.generator = use.generator or known.generator
             if known.ndim:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from porter.dtypes.dtype import DType
-from porter.resolve.globals import Globals, dtype_named
+from porter.resolve.globals import Globals, dtype_named, dtype_of_text
 from porter.resolve.values import DTypeName, Function, Module
 from porter.source.module import FunctionSource
 from porter.support.parsing import string_value
@@ -107,7 +107,7 @@ def _dtype(node: cst.BaseExpression, scope: Globals) -> DType | None:
     match node:
         case cst.SimpleString():
             text = string_value(node)
-            return dtype_named(text) if isinstance(text, str) else None
+            return dtype_of_text(text) if isinstance(text, str) else None
         case cst.Name(value="float" | "int" | "bool" | "complex" as name):
             return dtype_named(name)
         case cst.Name(value=name):

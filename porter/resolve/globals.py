@@ -38,6 +38,23 @@ def dtype_named(name: str) -> DType | None:
     return DType(name) if name in KINDS else None
 
 
+#: NumPy's codes of dtypes in a text, those of C's `long` apart: it has 32 bits on some systems
+_CODES = {
+    "?": "bool", "b": "int8", "B": "uint8", "h": "int16", "H": "uint16", "i": "int32",
+    "I": "uint32", "q": "int64", "Q": "uint64", "p": "int64", "P": "uint64", "e": "float16",
+    "f": "float32", "d": "float64", "F": "complex64", "D": "complex128",
+    "b1": "bool", "i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64",
+    "u1": "uint8", "u2": "uint16", "u4": "uint32", "u8": "uint64", "f2": "float16",
+    "f4": "float32", "f8": "float64", "c8": "complex64", "c16": "complex128",
+}  # fmt: skip
+
+
+def dtype_of_text(text: str) -> DType | None:
+    """The dtype that `np.dtype(text)` is, or None: a name, or a code (`"i4"`, `"<f8"`)."""
+    code = _CODES.get(text[1:] if text[:1] in {"<", "=", "|"} else text)
+    return DType(code) if code is not None else dtype_named(text)
+
+
 @dataclass(frozen=True)
 class Origin:
     """What an import says: `from ..a.b import name`, or `import a.b` without a name."""

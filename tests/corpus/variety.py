@@ -67,6 +67,7 @@ CASES: dict[str, Case] = {
     "spellings:vdot_vectors": Case("float64[:], float64[:]", "n n"),
     "spellings:asarray_first": Case("float64[:]", "n"),
     "spellings:astype_first": Case("int64[:]", "n"),
+    "spellings:coded_dtypes": Case("float64[:]", "n"),
     "spellings:astype_string": Case("float64[:]", "n"),
     "spellings:zeros_dtype_float": Case("int64, int64", "=n =m"),
     "spellings:ones_like_times": Case("float64[:]", "n"),

@@ -94,6 +94,9 @@ GUESSES = {
     "def f(x, src, dst, W):\n a = np.zeros_like(x)\n d = np.zeros(len(x))\n"
     " for e in range(len(src)):\n  a[dst[e]] += x[src[e]]\n a /= d[:, None]\n return a @ W":
         "float64[:, :], int64[:], int64[:], float64[:, :]",
+    "def f(d, ok):\n return np.where(~ok, np.inf, d)": "float64[:], boolean[:]",
+    "def f(x, y):\n return ~x & 0xFF | y": "int64[:], int64[:]",
+    "def f(x, k):\n return x[~k]": "float64[:], boolean[:]",
 }  # fmt: skip
 
 
@@ -102,6 +105,18 @@ def test_parameters_are_taken_for_what_their_use_shows(source: str) -> None:
     (function,) = SourceModule("import numpy as np\n" + source + "\n", "f.py").functions
     types = next(candidates(function, None))
     assert ", ".join(map(str, types)) == GUESSES[source]
+
+
+def test_capital_letters_are_tried_as_vectors_too() -> None:
+    body = (
+        "o = np.zeros(len(T) - len(Q) + 1)\n for i in range(len(o)):\n"
+        "  o[i] = np.dot(T[i : i + len(Q)], Q)"
+    )
+    (function,) = SourceModule(
+        f"import numpy as np\ndef f(Q, T):\n {body}\n return o\n", "f.py"
+    ).functions
+    found = [", ".join(map(str, types)) for types in candidates(function, None)]
+    assert found[0] == "float64[:, :], float64[:]" and "float64[:], float64[:]" in found
 
 
 @pytest.mark.parametrize(

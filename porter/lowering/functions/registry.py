@@ -11,7 +11,7 @@ from porter.ir.scalars import constant_of
 from porter.lowering.arrays.calculus import Operand, as_array, strong
 from porter.lowering.evaluation import Evaluator
 from porter.numpy_functions import MISSING, Dotted, declare, known
-from porter.resolve.globals import dtype_named
+from porter.resolve.globals import dtype_named, dtype_of_text
 from porter.resolve.values import NONE, Array, DTypeName, Function, Text, Value
 
 
@@ -143,7 +143,7 @@ def dtype_of(value: Value) -> DType | None:
     if isinstance(value, DTypeName):
         return value.dtype
     if isinstance(value, Text):
-        return dtype_named(value.value)
+        return dtype_of_text(value.value)
     if isinstance(value, Function) and value.full.library == "builtins":
         return dtype_named(value.full.path)
     return None

@@ -8,6 +8,7 @@ from porter import ir
 from porter.dtypes.dtype import FLOAT64, INT64, DType, promote
 from porter.ir.scalars import on_host
 from porter.lowering.arrays.calculus import normal_axis
+from porter.lowering.arrays.rearrange import flat
 from porter.lowering.arrays.stores import store
 from porter.lowering.functions.registry import Call, function
 from porter.lowering.library import Result, complex_of, floating, library_call, real_of
@@ -185,11 +186,7 @@ def _sort(call: Call) -> Value:
         raise call.refuse("PRT903", f"`{short}` is applied to a scalar")
     axis = call.constant("axis")
     if axis is None:
-        raise call.refuse(
-            "PRT901",
-            f"`{short}` with `axis=None` is not supported",
-            "flatten the array first: `x.ravel()`",
-        )
+        a, axis = flat(call.b, a), 0
     axis = normal_axis(call.b, int(axis), a.ndim, call.name)
     result = (Result("sorted", a.shape, a.dtype) if short == "sort"
               else Result("order", a.shape, INT64))  # fmt: skip
@@ -200,6 +197,9 @@ def _sort(call: Call) -> Value:
 @function("ndarray.sort", "a axis=-1 kind=None stable=None")
 def _sort_in_place(call: Call) -> Value:
     target = call.array("a")
+    if call.constant("axis") is None:
+        raise call.refuse("PRT907", "`.sort` with `axis=None` raises TypeError in NumPy",
+                          "use `np.sort(x, axis=None)`")  # fmt: skip
     call.name = Dotted("numpy.sort")
     result = _sort(call)
     assert isinstance(result, Array)

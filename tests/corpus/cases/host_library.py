@@ -18,6 +18,7 @@ CASES: dict[str, Case] = {
     "row_quantiles": Case("float64[:, :]", "n,m", least=1),
     "ranked": Case("float64[:]", "n"),
     "sorted_rows": Case("int32[:, :]", "n,m"),
+    "flat_order": Case("float64[:, :]", "n,m"),
     "sorted_in_place": Case("float64[:]", "n"),
     "trend": Case("float64[:], float64[:]", "n n", least=3),
     "repeated_solve": Case("float64[:, :], float64[:], int64", "=np.eye(n)*9+1 n =3", least=1),

@@ -109,3 +109,8 @@ def in_helper(a):
 
 def _solved(a, b):
     return np.linalg.solve(a + 9.0 * np.eye(a.shape[0]), b)
+
+
+def flat_order(x):
+    """The order of all elements, whatever their axes."""
+    return np.argsort(x * 2.0, axis=None) + 1, np.sort(x, axis=None) * 0.5

@@ -63,6 +63,13 @@ def astype_string(x):
     return x.astype("float32") * 2
 
 
+def coded_dtypes(x):
+    """The codes of NumPy's dtypes: kinds with sizes, byte orders, and those of C's types."""
+    a = np.zeros(len(x), "i")
+    a[:] = x * 3
+    return a + x.astype("<f4") * np.ones(len(x), dtype="f8") + x.astype("=i2"), a > x.astype("d")
+
+
 def zeros_dtype_float(n: int, m: int):
     a = np.zeros((n, m), float)
     a[:, 0] = 1

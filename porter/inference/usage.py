@@ -229,7 +229,8 @@ class _Visitor(Roles):
         if use is not None:
             use.array()
             if isinstance(node.iter, cst.Name) and isinstance(node.target, cst.Name):
-                self.elements[node.target.value] = node.iter.value
+                name = node.iter.value
+                self.elements[node.target.value] = self.derived.get(name, name)
         if isinstance(node.iter, cst.Subscript) and isinstance(node.target, cst.Name):
             return
         self._iterated(node.iter)

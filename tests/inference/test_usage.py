@@ -97,6 +97,8 @@ GUESSES = {
     "def f(d, ok):\n return np.where(~ok, np.inf, d)": "float64[:], boolean[:]",
     "def f(x, y):\n return ~x & 0xFF | y": "int64[:], int64[:]",
     "def f(x, k):\n return x[~k]": "float64[:], boolean[:]",
+    "def f(data):\n x = data\n return sum(np.outer(v[0], v[1]) for v in x) + x.std(0)":
+        "float64[:, :]",
 }  # fmt: skip
 
 

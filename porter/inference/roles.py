@@ -132,6 +132,9 @@ class Roles(Operands):
                     self._integer(right)
             case cst.UnaryOperation(expression=inner):
                 self._integer(inner)
+            case cst.Tuple(elements=elements):
+                for item in elements:
+                    self._integer(item.value)
             case cst.Call(func=cst.Name(value=name), args=args) if name in _PYTHON_ARITHMETIC:
                 for a in args:
                     self._integer(a.value)

@@ -81,8 +81,9 @@ _rows("ravel", rank=Rank.FLAT, method=0, view=True)
 _rows("transpose swapaxes squeeze diagonal", method=0, view=True)
 _rows("permute_dims moveaxis rollaxis expand_dims atleast_1d atleast_2d atleast_3d broadcast_to "
       "broadcast_arrays diag split array_split hsplit vsplit dsplit require fliplr flipud rot90 "
-      "meshgrid as_strided frombuffer sliding_window_view matrix_transpose unstack nditer "
+      "meshgrid frombuffer matrix_transpose unstack nditer "
       "ndenumerate asmatrix real_if_close trim_zeros from_dlpack astype", view=True)  # fmt: skip
+_rows("as_strided sliding_window_view", view=True, sizes=(1,))
 _rows("repeat", rank=Rank.LINE, method=0)
 _rows("flatnonzero", rank=Rank.LINE)
 _rows("bincount", rank=Rank.LINE, positions=0)

@@ -206,6 +206,14 @@ class Said:
     env: dict[str, Value]
 
 
+@dataclass(frozen=True, eq=False)
+class Stride:
+    """The stride of an axis of an array, whatever its bytes are: a step along the axis."""
+
+    array: Array
+    axis: int
+
+
 @dataclass(frozen=True)
 class Special:
     """`None`, `...` or `np.newaxis`."""
@@ -229,8 +237,8 @@ NONE, ELLIPSIS = Special("None"), Special("...")
 
 Value = (
     Array | ir.Expr | Module | Function | Reducer | Method | DTypeName | Slice | Range | Iteration
-    | Grid | Record | Generator | ProjectFile | Text | Table | Said | Special | ir.Object
-    | Unsettled | tuple[Any, ...]
+    | Grid | Record | Generator | ProjectFile | Text | Table | Said | Stride | Special
+    | ir.Object | Unsettled | tuple[Any, ...]
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from porter.lowering.arrays.rearrange import readonly, unflatten
 from porter.lowering.evaluation import Evaluator
 from porter.lowering.state.builder import Builder
 from porter.numpy_functions import Rank, converted, method_of
-from porter.resolve.values import Array, DTypeName, Method, Value
+from porter.resolve.values import Array, DTypeName, Method, Stride, Value
 from porter.sizes.polynomial import Poly, maximum
 
 
@@ -25,8 +25,8 @@ def attribute(ev: Evaluator, owner: Any, attr: str) -> Value:
         array = whole(ev.b, array)
     if array.mask is not None and attr in ("shape", "size", "ndim"):
         return _of_selection(ev, array, attr)
-    if attr in ("shape", "size", "ndim"):
-        ev.b.sizes.asked |= {"shape", "rank"} if attr == "ndim" else {"shape"}
+    if attr in ("shape", "size", "ndim", "strides"):
+        ev.b.sizes.asked |= {"shape", "rank"} if attr in ("ndim", "strides") else {"shape"}
         ev.b.sizes.tell(array)
     match attr:
         case "shape":
@@ -38,6 +38,8 @@ def attribute(ev: Evaluator, owner: Any, attr: str) -> Value:
             return integer(total)
         case "ndim":
             return integer(len(shape))
+        case "strides" if array.mask is None:
+            return tuple(Stride(array, axis) for axis in range(array.ndim))
         case "dtype":
             return DTypeName(array.dtype)
         case "T":
@@ -69,7 +71,7 @@ def asks_for_rank(b: Builder, array: Array) -> None:
 
 
 _GENERATOR = "give the type of the generator with `--signature`: `Generator`"
-_HELP = dict.fromkeys(("strides", "base", "flags", "data", "ctypes"),
+_HELP = dict.fromkeys(("base", "flags", "data", "ctypes"),
                       "remove it: the memory layout does not matter in a kernel")  # fmt: skip
 
 

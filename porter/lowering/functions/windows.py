@@ -17,7 +17,7 @@ from porter.lowering.arrays.calculus import (
 )
 from porter.lowering.arrays.rearrange import along, readonly, settled
 from porter.lowering.functions.registry import Call, function
-from porter.resolve.values import NONE, Array, Value
+from porter.resolve.values import NONE, Array, Stride, Value
 from porter.sizes.polynomial import Poly, maximum, minimum, sym
 
 
@@ -118,3 +118,59 @@ def _windows(call: Call) -> Value:
 
     windows = reindex(array, (*shape, *widths), back)
     return readonly(windows, "NumPy makes sliding windows read-only")
+
+
+@function(
+    "numpy.lib.stride_tricks.as_strided", "x shape=None strides=None subok=False writeable=True"
+)
+def _as_strided(call: Call) -> Value:
+    """Axes that step along those of the array: element (i, j) of windows is the one at i + j.
+
+    A view. It raises where it would reach beyond the array: NumPy reads memory of others there.
+    """
+    array = call.array("x")
+    shape, steps = (_axes(call, name) for name in ("shape", "strides"))
+    extents = array.shape if shape is None else [call.ev.size(v, call.node) for v in shape]
+    along = list(range(array.ndim)) if steps is None else [_axis(call, array, s) for s in steps]
+    if len(along) != len(extents):
+        raise call.refuse("PRT903", "`as_strided` requires a stride for each axis of its shape")
+    for n in extents:
+        message = "negative dimensions are not allowed"
+        call.b.sizes.check(ir.Check("index", Poly(), n, message))
+    for axis, n in enumerate(array.shape):
+        reach = [m - 1 for m, a in zip(extents, along, strict=True) if a == axis]
+        needed = sum(reach, Poly.of(1))
+        beyond = (needed - n).constant
+        if beyond is not None and beyond > 0:
+            raise call.refuse(
+                "PRT903", "`as_strided` would reach beyond the array", "make its shape smaller"
+            )
+        message = "as_strided would reach beyond the array"
+        call.b.sizes.check(ir.Check("index", needed, n, message))
+
+    def back(idx: Sequence[Poly]) -> list[Poly]:
+        at = [Poly()] * array.ndim
+        for axis, j in zip(along, idx, strict=True):
+            at[axis] = at[axis] + j
+        return at
+
+    return readonly(reindex(array, tuple(extents), back), "several of its elements may be one")
+
+
+def _axes(call: Call, name: str) -> tuple[Value, ...] | None:
+    value = call.value(name)
+    if value is NONE:
+        return None
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _axis(call: Call, array: Array, step: Value) -> int:
+    """The axis that a stride is of. Refuses what is no stride of the array."""
+    same = isinstance(step, Stride) and step.array.shape == array.shape
+    if not isinstance(step, Stride) or not (same and step.array.view == array.view):
+        raise call.refuse(
+            "PRT902",
+            "the strides of `as_strided` are not those of its array",
+            "take them from the array: `x.strides[0]`",
+        )
+    return step.axis

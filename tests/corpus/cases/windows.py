@@ -1,6 +1,6 @@
 """Arguments for `corpus/windows.py`."""
 
-from tests.corpus.case import Case
+from tests.corpus.case import Case, refused
 
 CASES = {
     "pooled": Case("float64[:, :, :]", "k,n,m"),
@@ -11,4 +11,9 @@ CASES = {
         "complex128[:, :, :], complex128[:, :, :], int64[:], complex128[:, :, :]",
         "b,k,k m,k,k n:idx=m n,k,k",
     ),
+    "strided_spread": Case("float64[:, :], int64", "k,n =2", least=2),
+    "strided_patches": Case("float64[:, :]", "n+2,m"),
+    "strided_beyond": Case("float64[:]", "n", refused=("PRT903",)),
+    "strided_store": refused("float64[:]", "PRT905"),
+    "strides_of_another": refused("float64[:], float64[:]", "PRT902"),
 }

@@ -37,3 +37,38 @@ def blocks_of_products(a, b, index, out):
                 left = a[s - k] @ b[index[k]]
                 right = b[index[k]] * 2.0
                 out[k] += left @ right
+
+
+def _rolled(a, width):
+    """The windows of the last axis, as they are written without `sliding_window_view`."""
+    shape = a.shape[:-1] + (a.shape[-1] - width + 1, width)
+    strides = a.strides + (a.strides[-1],)
+    return np.lib.stride_tricks.as_strided(a, shape=shape, strides=strides)
+
+
+def strided_spread(a, width):
+    return np.std(_rolled(a, width), axis=-1)
+
+
+def strided_patches(x):
+    """Sums of patches of 3 x 2, by the strides of both axes."""
+    s0, s1 = x.strides
+    patches = np.lib.stride_tricks.as_strided(
+        x, (x.shape[0] - 2, x.shape[1] - 1, 3, 2), (s0, s1, s0, s1)
+    )
+    return patches.sum(axis=(2, 3)) + x[1:-1, 1:]
+
+
+def strided_beyond(x):
+    """NumPy would read memory of others."""
+    return np.lib.stride_tricks.as_strided(x, (x.size, 2), 2 * x.strides).sum(axis=1)
+
+
+def strided_store(x):
+    y = x.copy()
+    np.lib.stride_tricks.as_strided(y, (y.size - 1, 2), 2 * y.strides)[:] = 0.0
+    return y
+
+
+def strides_of_another(x, y):
+    return np.lib.stride_tricks.as_strided(x, x.shape, y.strides) + x

@@ -157,6 +157,11 @@ ROWS: dict[str, Row] = {
         "np.lib.stride_tricks.sliding_window_view(A, 2, axis=1) * 1",
         dtypes=FEW.replace(" c16", ""), least=3, tolerance=0, special="",
     ),
+    "numpy.lib.stride_tricks.as_strided": Row(
+        "np.lib.stride_tricks.as_strided(v, (v.size - 2, 3), 2 * v.strides).max(axis=1)",
+        "np.lib.stride_tricks.as_strided(A, (2, A.shape[0]), A.strides[::-1]) * 1",
+        dtypes=FEW.replace(" c16", ""), least=3, tolerance=0, special="",
+    ),
     "ndarray.flat": Row("A.flat[:] * 1", "A.flat[0] = 2\nreturn A.flat[-1] + 0",
                         "A.flat[::2] = 1", dtypes=NUMBER, tolerance=0, least=1),
     "ndarray.nbytes": Row("v * A.nbytes", dtypes=REAL),

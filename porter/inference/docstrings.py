@@ -15,13 +15,15 @@ _ARRAY = re.compile(
     r"\b(nd)?array([_-]?like)?s?\b|\bmatrix\b|\bvector\b|\bseries\b|\bnumeric\b|\btensor\b"
 )
 _NUMBER = re.compile(r"\b(float|int|integer|number|scalar|double|real|numeric)s?\b")
-#: the dtype of an array's elements: `array of float`, `(n, 3) int`
-_ELEMENTS = re.compile(r"(?:\bof\s+|[)\]]\s*,?\s*)(?:dtype\s*[=:]?\s*)?"
+#: the dtype of an array's elements: `array of float`, `(n, 3) int`, `ndarray(float, ndim=2)`
+_ELEMENTS = re.compile(r"(?:\bof\s+|[)\]]\s*,?\s*|\b(?:array(?:_like)?|scalar|ndarray)\(\s*)"
+                       r"(?:dtype\s*[=:]?\s*)?"
                        r"(float|int|integer|bool|boolean|complex)s?\b")  # fmt: skip
 _DTYPE = re.compile(r"\b(float32|float64|complex64|complex128|u?int(?:8|16|32|64)|bool)\b")
 _SHAPE = re.compile(r"\(([^()]*)\)")
 _SHAPED = re.compile(r"\bshape\b[^()\[\]]{0,12}[(\[]([^()\[\]]*)[)\]]")
 _DIMS = re.compile(r"\b([1-4])\s*-?\s*d(?:im(?:ensional)?)?\b")
+_NDIM = re.compile(r"\bndim\s*=\s*([1-4])\b")
 _EXTENT = re.compile(r"[\w.*+\-/ ]+$|\.\.\.$|…$")
 _NAMES = {"float": "float64", "int": "int64", "integer": "int64", "boolean": "bool",
           "complex": "complex128"}  # fmt: skip
@@ -102,7 +104,8 @@ def read_type(text: str, description: str = "") -> Documented | None:
     if array:
         also = None
         if shape is None:
-            dims = [int(d) for d in dict.fromkeys(_DIMS.findall(words))]
+            told_dims = _DIMS.findall(words) or _NDIM.findall(words)
+            dims = [int(d) for d in dict.fromkeys(told_dims)]
             shape, also = dims[0] if dims else None, dims[1] if len(dims) == 2 else None
             if shape is None and re.search(r"\bvector\b", words):
                 shape = 1
@@ -113,8 +116,8 @@ def read_type(text: str, description: str = "") -> Documented | None:
         either = number is not None and not (named and number[0] == named[1])
         return Documented("any" if either and shape is None else "array", dtype, shape, also)
     if number is not None:
-        whole = number[1] in ("int", "integer") and "float" not in plain
-        return Documented("number", "int64" if whole else "float64")
+        named_int = number[1] in ("int", "integer") and "float" not in plain
+        return Documented("number", "int64" if dtype == "int64" or named_int else "float64")
     return None
 
 

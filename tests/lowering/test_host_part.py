@@ -128,6 +128,15 @@ def test_verdict_partly_names_the_statement() -> None:
     ]
 
 
+@pytest.mark.parametrize(("call", "named"), [("linalg.solve(2 * a, b)", True),
+                                             ("polyfit(2 * b, b, 2)", False)])  # fmt: skip
+def test_a_library_call_on_the_host_names_the_option_that_moves_it(call: str, named: bool) -> None:
+    text = f"import numpy as np\n\n\ndef f(a, b):\n    return np.{call} + 1.0\n"
+    function, _ = source("f", text)  # type: ignore[assignment]
+    (found,) = check_function(function, "float64[:, :], float64[:]").diagnostics  # type: ignore[arg-type]
+    assert found.code == "PRT912" and ("--library cupy" in found.help) == named
+
+
 def test_refuse_host(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     from porter.cli import main
 

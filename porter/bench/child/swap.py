@@ -37,8 +37,8 @@ Totals = dict[tuple[str, int], Total]
 
 @dataclass(frozen=True)
 class Thinner:
-    """Counts with an extent about halved: the one counted over it, and the call's over the one
-    counted."""
+    """Counts of a call with half of an extent, or of all: by what it was divided (`halving`), and
+    how much `more` than the one counted the user's call has."""
 
     totals: Totals
     halving: float

@@ -166,11 +166,16 @@ def _axes(call: Call, name: str) -> tuple[Value, ...] | None:
 
 def _axis(call: Call, array: Array, step: Value) -> int:
     """The axis that a stride is of. Refuses what is no stride of the array."""
-    same = isinstance(step, Stride) and step.array.shape == array.shape
-    if not isinstance(step, Stride) or not (same and step.array.view == array.view):
+    if not isinstance(step, Stride) or not _is_same(step.array, array):
         raise call.refuse(
-            "PRT902",
+            "PRT905",
             "the strides of `as_strided` are not those of its array",
             "take them from the array: `x.strides[0]`",
         )
     return step.axis
+
+
+def _is_same(one: Array, other: Array) -> bool:
+    """Whether two values are one array; what is computed is so only by its name."""
+    views = one.view is not None and one.view == other.view and one.shape == other.shape
+    return one is other or views

@@ -72,3 +72,14 @@ def strided_store(x):
 
 def strides_of_another(x, y):
     return np.lib.stride_tricks.as_strided(x, x.shape, y.strides) + x
+
+
+def strides_of_a_result(x):
+    """The sums of neighbours of what was computed, and the strides of something else computed."""
+    y = x * 2.0
+    return np.lib.stride_tricks.as_strided(y, (y.size - 1, 2), 2 * y.strides).sum(axis=1)
+
+
+def strides_of_another_result(x):
+    y, z = x * 2.0, x.T * 2.0
+    return np.lib.stride_tricks.as_strided(y, y.shape, z.strides) + x

@@ -181,21 +181,21 @@ def test_a_factorisation_goes_from_column_to_column() -> None:
     assert step_time(step, GPUS["h200"]) == pytest.approx(500 * COLUMN / 1e3)
 
 
-def test_extents_that_are_small_soon_count_as_often_as_they_were_halved() -> None:
-    """Each extent grows by itself: 16 of `m` is two halvings away, 512 of `n` seven."""
-    source = "def f(x):\n    return x * 2.0\n"
+class Call(NamedTuple):
+    extents: dict[str, int]
+
+    @property
+    def shapes(self) -> list[tuple[int, ...]]:
+        return [tuple(self.extents.values())]
+
+    def of(self, extents: dict[str, int]) -> Call:
+        return Call(extents)
+
+
+def original(source: str) -> Original:
+    """`f` of a source, called with an array of ones."""
     scope: dict[str, Any] = {"np": np}
     exec(source, scope)
-
-    class Call(NamedTuple):
-        extents: dict[str, int]
-
-        @property
-        def shapes(self) -> list[tuple[int, ...]]:
-            return [tuple(self.extents.values())]
-
-        def of(self, extents: dict[str, int]) -> Call:
-            return Call(extents)
 
     class Made:
         def make(self, chosen: Call) -> list[tuple[str, Any]]:
@@ -203,9 +203,25 @@ def test_extents_that_are_small_soon_count_as_often_as_they_were_halved() -> Non
 
     source_of: Any = SimpleNamespace(original=SimpleNamespace(namespace=scope), path=__file__)
     arguments: Any = Made()
+    return Original(scope["f"], source_of, arguments)
+
+
+def test_extents_that_are_small_soon_count_as_often_as_they_were_halved() -> None:
+    """Each extent grows by itself: 16 of `m` is two halvings away, 512 of `n` seven."""
     chosen: Any = Call({"a": 64, "m": 16, "n": 512, "k": 512})
-    found = Original(scope["f"], source_of, arguments).steps(chosen)
+    found = original("def f(x):\n    return x * 2.0\n").steps(chosen)
     assert [s["bytes"] for s in found["steps"]] == [pytest.approx(16 * 64 * 16 * 512 * 512)]
+
+
+def test_an_extent_that_cannot_be_halved_again_says_nothing_of_the_others() -> None:
+    """A launch a row: rows are counted in proportion, the few columns are not."""
+    source = "def f(x):\n    for row in x:\n        row[:] = row * 2.0\n    return x\n"
+    chosen: Any = Call({"n": 65_536, "m": 256})
+    counted_for = {"n": 1024, "m": 4}
+    rows = original(source)
+    found = _scaled(rows._totals(chosen.of(counted_for)), rows._thinner(chosen, counted_for))
+    assert [t.launches for t in found.values()] == 2 * [pytest.approx(65_536)]
+    assert [t.bytes for t in found.values()] == 2 * [pytest.approx(16 * 65_536 * 256, rel=0.01)]
 
 
 def test_running_sums_change_a_copy_in_place() -> None:

@@ -99,9 +99,13 @@ class Original:
         Otherwise those with one extent halved, for each that is smaller than in the call.  Where
         extents depend on each other, the original raises with one halved alone: then all are.
         """
+        half = halved(extents)
         more = [chosen.extents[name] / n for name, n in extents.items()]
-        if not more or max(more) < _ALIKE * min(more):
-            return self._all_halved(chosen, extents, more)
+        alike = bool(more) and max(more) < _ALIKE * min(more)
+        if alike and all(half[name] == n // 2 for name, n in extents.items()):
+            halving = [n / half[name] for name, n in extents.items()]
+            totals = self._totals(chosen.of(half))
+            return [Thinner(totals, geometric_mean(halving), geometric_mean(more))]
         found: list[Thinner] = []
         try:
             for name, n in extents.items():
@@ -111,19 +115,10 @@ class Original:
         except (calls.TooLong, TooManyElements, MemoryError):
             raise
         except Exception:
-            return self._all_halved(chosen, extents, more)
+            return (
+                [] if half == extents else [Thinner(self._totals(chosen.of(half)), 2.0, max(more))]
+            )
         return found
-
-    def _all_halved(
-        self, chosen: Chosen, extents: Mapping[str, int], more: Sequence[float]
-    ) -> list[Thinner]:
-        half = halved(extents)
-        if half == extents:
-            return []
-        halving = [n / half[name] for name, n in extents.items()]
-        return [
-            Thinner(self._totals(chosen.of(half)), geometric_mean(halving), geometric_mean(more))
-        ]
 
     def _totals(self, chosen: Chosen) -> Totals:
         if any(math.prod(shape) > _MOST for shape in chosen.shapes):

@@ -340,16 +340,22 @@ def _inferred(
         # what is not known to be indexed or multiplied: the first parameter is the array
         is_array = bool(params) and params[0] is p and _plain(p, usage, aliases)
     if is_array:
-        whole = "uint8" if PICTURE.search(p.name.value) else "int64"
-        n = use.numbers
-        counted = n.is_index or n.has_bits
-        truths = MASK.search(p.name.value) if n.has_bits else n.is_inverted and not n.is_index
-        mask = use.arrays.is_mask or truths
-        dtype = hinted or DType("bool" if mask else whole if counted else "float64")
+        dtype = hinted or DType(_element_type(p.name.value, use))
         return ParameterType(DType(dtype.name), max(use.ndim, 1))
     if use.default is not None:
         return ParameterType(use.default, None)
     return ParameterType(WEAK_INT if use.numbers.is_integer else WEAK_FLOAT, None)
+
+
+def _element_type(name: str, use: Usage) -> str:
+    """What the elements of an array are, by its use: truth values, integers or floats."""
+    n = use.numbers
+    truths = MASK.search(name) if n.has_bits else n.is_inverted and not n.is_index
+    if use.arrays.is_mask or truths:
+        return "bool"
+    if n.is_index or n.has_bits:
+        return "uint8" if PICTURE.search(name) else "int64"
+    return "float64"
 
 
 def keeps_default(default: cst.BaseExpression | None) -> bool:

@@ -134,6 +134,19 @@ def _as_strided(call: Call) -> Value:
     along = list(range(array.ndim)) if steps is None else [_axis(call, array, s) for s in steps]
     if len(along) != len(extents):
         raise call.refuse("PRT903", "`as_strided` requires a stride for each axis of its shape")
+    _stays_within(call, array, extents, along)
+
+    def back(idx: Sequence[Poly]) -> list[Poly]:
+        at = [Poly()] * array.ndim
+        for axis, j in zip(along, idx, strict=True):
+            at[axis] = at[axis] + j
+        return at
+
+    return readonly(reindex(array, tuple(extents), back), "several of its elements may be one")
+
+
+def _stays_within(call: Call, array: Array, extents: Sequence[Poly], along: Sequence[int]) -> None:
+    """Have the host test that axes of these extents, along those of the array, end inside it."""
     for n in extents:
         message = "negative dimensions are not allowed"
         call.b.sizes.check(ir.Check("index", Poly(), n, message))
@@ -147,14 +160,6 @@ def _as_strided(call: Call) -> Value:
             )
         message = "as_strided would reach beyond the array"
         call.b.sizes.check(ir.Check("index", needed, n, message))
-
-    def back(idx: Sequence[Poly]) -> list[Poly]:
-        at = [Poly()] * array.ndim
-        for axis, j in zip(along, idx, strict=True):
-            at[axis] = at[axis] + j
-        return at
-
-    return readonly(reindex(array, tuple(extents), back), "several of its elements may be one")
 
 
 def _axes(call: Call, name: str) -> tuple[Value, ...] | None:

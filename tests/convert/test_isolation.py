@@ -11,6 +11,7 @@ import pytest
 from porter.diagnostics import Diagnostic, Span
 from porter.guarded import OutOfTime, Place, deep, guarded
 from porter.ir.check import IRError
+from tests.support.sampling import one_in
 from tests.support.shell import Shell
 
 SOURCE = """\
@@ -70,7 +71,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, where: str, error: BaseException) -
     monkeypatch.delenv("PORTER_DEBUG", raising=False)
 
 
-@pytest.mark.parametrize("where", list(PLACES))
+@pytest.mark.parametrize("where", one_in(2, PLACES))
 @pytest.mark.parametrize("error", ERRORS, ids=lambda e: type(e).__name__)
 def test_the_others_are_converted(
     where: str, error: BaseException, shell: Shell, monkeypatch: pytest.MonkeyPatch

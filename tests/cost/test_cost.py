@@ -36,6 +36,7 @@ from porter.trace.record import Sizes, Trace, TracedFunction, TracedSignature, w
 from tests.corpus.inputs import CASES
 from tests.corpus.sources import source_of
 from tests.support.paths import ROOT
+from tests.support.sampling import one_in
 
 #: every kind of kernel: maps, rows, totals, tiles, scans, private sums, one block, host loops
 COUNTED = (
@@ -151,7 +152,7 @@ def test_few_threads_get_their_share() -> None:
     assert seconds(2000) == pytest.approx(2 * seconds(1000))
 
 
-@pytest.mark.parametrize("key", sorted(CASES)[::14])
+@pytest.mark.parametrize("key", one_in(3, sorted(CASES)[::14]))
 def test_plans_of_the_corpus_can_be_counted(key: str) -> None:
     """No formula fails, and none is negative for large arrays."""
     try:

@@ -18,6 +18,7 @@ from porter.rules.registry import all_rules
 from porter.source.files import SourceFile, read
 from porter.target.registry import CUDA
 from tests.support.paths import CORPUS, EXAMPLES
+from tests.support.sampling import one_in
 
 FILES = [
     *sorted(CORPUS.glob("*.py")),
@@ -98,7 +99,7 @@ def test_both_say_the_same_with_allow_serial(name: str) -> None:
     compare(read(str(CORPUS / f"{name}.py")), Config(allow_serial=True))
 
 
-@pytest.mark.parametrize("name", sorted(CASES))
+@pytest.mark.parametrize("name", one_in(3, sorted(CASES)))
 def test_both_say_the_same_of_cases(name: str) -> None:
     file = SourceFile("case.py", CASES[name])
     if not any(d.code == "PRT900" for d in analysis(file, Config()).diagnostics):

@@ -20,6 +20,7 @@ from porter.codegen.module.header import is_edited, parse
 from porter.verify.evidence import FunctionEvidence
 from porter.verify.run import verify_module
 from tests.support.paths import EXAMPLES, GOLDEN, ROOT
+from tests.support.sampling import one_in
 
 MODULES = sorted(GOLDEN.glob("*_cuda.py"))
 SOURCES = sorted(EXAMPLES.glob("*.py"))
@@ -157,7 +158,7 @@ def test_kernels_use_the_users_names_and_no_builtin_is_hidden(path: Path) -> Non
 @pytest.mark.parametrize(
     "path",
     # conversion verified them as well: one in four here, the others with -m long
-    [pytest.param(p, marks=[pytest.mark.long] if k % 4 else []) for k, p in enumerate(MODULES)],
+    one_in(4, MODULES),
     ids=named(MODULES),
 )
 def test_golden_module_is_verified(path: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 from porter.codegen.module.header import is_edited, parse
 from porter.verify.run import verify_module
 from tests.support.paths import EXAMPLES, GOLDEN, ROOT
+from tests.support.sampling import one_in
 
 FOLDER = GOLDEN / "loops"
 MODULES = sorted(FOLDER.glob("*_loops.py"))
@@ -74,7 +75,7 @@ def test_ruff_finds_nothing_to_format_and_no_unused_name() -> None:
 @pytest.mark.parametrize(
     "path",
     # conversion verified them as well: one in six here
-    [pytest.param(p, marks=[pytest.mark.long] if k % 6 else []) for k, p in enumerate(MODULES)],
+    one_in(6, MODULES),
     ids=lambda p: p.stem,
 )
 def test_golden_module_is_verified(path: Path) -> None:

@@ -29,6 +29,7 @@ from porter.ir.interp import Ending, Machine, Names
 from porter.sizes.polynomial import Data, Dim, Poly, sym
 from tests.corpus.inputs import CASES
 from tests.support.interpreted import program_of
+from tests.support.sampling import one_in
 
 HERE = ir.Origin()
 #: a twentieth of the corpus; every kind of statement is among it
@@ -148,7 +149,7 @@ def watched(key: str) -> set[type]:
     return kinds
 
 
-@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("key", one_in(3, KEYS))
 def test_statements_read_and_write_what_they_say(key: str) -> None:
     try:
         assert watched(key)

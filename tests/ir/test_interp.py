@@ -25,6 +25,7 @@ from tests.corpus.check import compare
 from tests.corpus.inputs import CASES
 from tests.corpus.sources import original
 from tests.support.interpreted import program_of, run_with, versions
+from tests.support.sampling import one_in
 
 SIZES = (1, 5)
 #: the size of `np.squeeze(a[:, :1])` depends on the argument; kernels beside serve an axis of 1
@@ -54,8 +55,7 @@ def generic(program: ir.Program) -> bool:
     return bool(arrays) and all(d.var is not None for d in arrays if d.kind in "if")
 
 
-#: every sixth program; the others take long together
-KEYS = [pytest.param(k, marks=[pytest.mark.long] * (n % 6 > 0)) for n, k in enumerate(CONVERTED)]
+KEYS = one_in(12, CONVERTED)
 
 
 @pytest.mark.parametrize("key", KEYS)

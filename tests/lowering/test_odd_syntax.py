@@ -9,6 +9,7 @@ import pytest
 from porter.convert.function import convert_function
 from porter.diagnostics import Refusal
 from porter.source.module import SourceModule
+from tests.support.sampling import one_in
 
 STATEMENTS = r"""
 pass
@@ -442,11 +443,7 @@ def programs(statement: str) -> list[str]:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    "statement",
-    # one in two always
-    [pytest.param(s, marks=[pytest.mark.long] if k % 2 else []) for k, s in enumerate(ALL)],
-)
+@pytest.mark.parametrize("statement", one_in(4, ALL))
 def test_a_statement_is_converted_or_refused(statement: str) -> None:
     tried = 0
     for text in programs(statement):

@@ -12,6 +12,7 @@ from tests.numpy_names.case import Row, Trial, table, trials
 from tests.numpy_names.page import PAGE, README, page, untried
 from tests.numpy_names.run import differs, on_machine, refusal_of
 from tests.support.paths import ROOT
+from tests.support.sampling import one_in
 
 TABLE = table()
 #: the names that people use most, in order: see the notes on NumPy's use
@@ -34,14 +35,7 @@ def full_name(name: str) -> str:
     return f"ndarray{name}" if name.startswith(".") else f"numpy.{name}"
 
 
-@pytest.mark.parametrize(
-    "name",
-    # one in two always
-    [
-        pytest.param(n, marks=[pytest.mark.long] if k % 2 else [])
-        for k, n in enumerate(n for n, r in TABLE.items() if r.status != "refused")
-    ],
-)
+@pytest.mark.parametrize("name", one_in(4, (n for n, r in TABLE.items() if r.status != "refused")))
 def test_every_form_does_what_numpy_does(name: str) -> None:
     for trial in trials({name: TABLE[name]}):
         assert (trial.label, differs(trial, on_machine(trial), quick=True)) == (trial.label, "")

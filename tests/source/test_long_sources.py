@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.commands import Done, porter
+from tests.support.sampling import one_in
 
 OTHER = "\n\ndef other(x):\n    return np.sqrt(x) + 1.0\n"
 
@@ -59,7 +60,7 @@ def convert(folder: Path, source: str) -> Done:
 
 @pytest.mark.parametrize(
     "kind",
-    [pytest.param(k, marks=[pytest.mark.long] if n % 2 else []) for n, k in enumerate(CONVERTED)],
+    one_in(3, CONVERTED),
 )
 def test_it_converts(kind: str, tmp_path: Path) -> None:
     done = convert(tmp_path, CONVERTED[kind])
@@ -69,7 +70,7 @@ def test_it_converts(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "kind",
-    [pytest.param(k, marks=[pytest.mark.long] if n % 2 else []) for n, k in enumerate(REFUSED)],
+    one_in(3, REFUSED),
 )
 def test_it_is_refused_and_its_neighbour_is_not(kind: str, tmp_path: Path) -> None:
     done = convert(tmp_path, REFUSED[kind])

@@ -73,7 +73,7 @@ def _imports(node: ast.AST, when: When) -> Iterator[tuple[str, When, int]]:
         elif isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
             yield from _imports(ast.Module(child.body, []), "types")
             yield from _imports(ast.Module(child.orelse, []), when)
-        else:
+        elif not isinstance(child, ast.expr):
             yield from _imports(child, "function" if isinstance(child, Function) else when)
 
 

@@ -17,6 +17,7 @@ from porter.schedule.schedules.private import Private
 from porter.schedule.schedules.recurrence import RecurrenceLine
 from porter.schedule.schedules.rows import Rows
 from porter.schedule.schedules.scan import ScanLine, ScanLines
+from porter.schedule.schedules.strip import Strip
 from porter.schedule.schedules.tile import LARGE_TILES, SPLIT_TILE, Tile
 from porter.schedule.schedules.time_tile import TimeTile
 from porter.schedule.schedules.total import Total
@@ -29,6 +30,7 @@ SCHEDULES: list[Schedule] = [
     ScanLines(),
     Total(),
     Drawn(),
+    Strip(),
     Tile(),
     *LARGE_TILES,
     SPLIT_TILE,

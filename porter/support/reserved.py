@@ -32,8 +32,8 @@ IMPORTED = {
         "float16", "float32", "float64", "complex64", "complex128", "boolean", "types")},
 }  # fmt: skip
 CONSTANTS = {
-    "THREADS", "MANY_THREADS", "BLOCK_X", "TILE", "PADDED", "EACH", "WIDE", "LARGE",
-    "EACH_LARGE", "WIDE_LARGE", "MAX_BLOCKS",
+    "THREADS", "MANY_THREADS", "BLOCK_X", "TILE", "PADDED", "EACH", "WIDE", "LARGE", "STRIP",
+    "DEPTH", "EACH_LARGE", "WIDE_LARGE", "MAX_BLOCKS",
     "TIME_HALO", "TIME_ROWS", "TIME_COLUMNS", "TIME_TILE", "LINE_HALO", "LINE_TILE",
     "MOST_PARTIALS", "MOST_STATES", "ALONE", "CROWD", "CELLS", "LONG", "SOURCE", "FIXED", "PARTS",
     "GRAIN", "COLUMNS",
@@ -66,7 +66,7 @@ HELPERS = {
     "_leading", "_collapsed", "_plain", "_plain_items", "_rank", "_kind", "_scalars", "_listed",
     "_refuse_wrapper", "_one_dtype", "_command", "_type_of", "_float64", "_narrow", "_complex128",
     "_grid",
-    "_is_large", "_is_medium",
+    "_is_large", "_is_medium", "_is_beyond_strips",
     "_parts", "_columns", "_few_columns", "_is_short", "_is_crowded", "_wide",
     "_of_int64", "_splits",
     "_contiguous", "_own", "_own_part", "_on_stream", "_numba_stream", "_scalar", "_given_back",

@@ -42,6 +42,8 @@ class Cuda(Target):
         "WARP": ("32", "threads of a warp"),
         "SHORT": ("1024", "longest row that one warp has"),
         "BLOCK_X": ("32", "threads of a block along the fast axis, where there are several"),
+        "STRIP": ("8", "rows of a strip of a product, whose terms threads share"),
+        "DEPTH": ("4 * BLOCK_X", "terms of a strip that are in shared memory at a time"),
         "TILE": ("16", "edge of the tiles in shared memory"),
         "PADDED": ("17", "row length of a tile: one more avoids bank conflicts"),
         "EACH": ("4", "rows and columns of a wide tile for each of its threads"),

@@ -23,11 +23,12 @@ EDGES = {
     "emulator": (0, 1, 16, 17, 64, 65, 128, 129, 199),
     "simulator": (0, 1, 4, 5, 8, 9, 12, 13, 31),
 }
-OWN = {"TILE": 16, "EACH": 4, "EACH_LARGE": 8}
-SMALL = {"TILE": 4, "EACH": 2, "EACH_LARGE": 3, "THREADS": 8, "BLOCK_X": 4,
+OWN = {"STRIP": 8, "TILE": 16, "EACH": 4, "EACH_LARGE": 8}
+SMALL = {"STRIP": 2, "TILE": 4, "EACH": 2, "EACH_LARGE": 3, "THREADS": 8, "BLOCK_X": 4,
          "MOST_PARTIALS": 3}  # fmt: skip
-#: which kernels run: large tiles, or those of parts, for products of any size
-KINDS = {"large": {"LARGE": 1}, "split": {"LONG": 0}}
+#: which kernels run: large tiles, those of parts, or strips where the right operand has them, for
+#: products of any size
+KINDS = {"large": {"LARGE": 1}, "split": {"LONG": 0}, "strip": {"LONG": 10**6}}
 REAL, ALL = (
     ("float32", "float64"),
     ("float32", "float64", "complex64", "complex128", "int32", "int64"),

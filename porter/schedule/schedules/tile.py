@@ -34,6 +34,10 @@ class Tile(Schedule):
     summary = "tiles in shared memory"
     #: the rows and columns of what a block computes
     edges: ClassVar[tuple[str, str]] = ("TILE", "TILE")
+    #: its threads along x and y
+    block: ClassVar[tuple[str, str]] = ("TILE", "TILE")
+    #: what the host asks whether wide tiles of parts of the terms pay
+    asks: ClassVar[str] = "_is_medium"
     #: the variables of a thread
     words: ClassVar[tuple[str, ...]] = ("tx", "ty", "t", "first_row", "first_column", "first_k")
 
@@ -54,14 +58,14 @@ class Tile(Schedule):
         if not SPLIT_TILE.matches(store, {}):
             return (found,)
         split = replace(kernel, schedule=SPLIT_TILE)
-        return found, Alternative(split, "_is_medium", _sizes(kernel))
+        return found, Alternative(split, self.asks, _sizes(kernel))
 
     def launches(self, kernel: Kernel) -> tuple[Grid, ...]:
         """A block for each tile; a leading axis along z."""
         extents = tuple(a.extent for a in kernel.axes)
         down, across = self.edges
         blocks = tuple(zip(reversed(extents), (across, down, "1"), strict=False))
-        return (Grid(blocks, ("TILE", "TILE"), extents),)
+        return (Grid(blocks, self.block, extents),)
 
     def barriers(self, kernel: Kernel) -> int:
         """Before and after the use of each tile."""
@@ -82,10 +86,9 @@ class Tile(Schedule):
         for a in (*kernel.axes, *r.axes):
             w.index(a.name)
         n = {word: w.fresh(word) for word in self.words}
-        tiles = _Tiles(w, r.axes[0].name, n)
+        tiles = Operands(w, r.axes[0].name, n)
         zeros = r.op == "sum" and vanishes(r.body, {*parts[0], *parts[1]})
-        loads = [tiles.load(e, "left", row.name) for e in parts[0]]
-        loads += [tiles.load(e, "right", column.name) for e in parts[1]]
+        loads = self.loads(tiles, parts, row.name, column.name)
         if not zeros:
             loads = [load | {"zero": ""} for load in loads]
         with w.slot() as before:
@@ -105,6 +108,14 @@ class Tile(Schedule):
             "total": total, "initial": initial, "term": term, "target": target, "value": value,
             "zeros": zeros, "result": tiles.result, "type": w.shared_type(r.dtype),
         }  # fmt: skip
+
+    def loads(
+        self, operands: Operands, factors: tuple[list[ir.Expr], list[ir.Expr]], row: str,
+        column: str,
+    ) -> list[dict[str, object]]:  # fmt: skip
+        """What goes through shared memory: both operands."""
+        found = [operands.tile(e, "left", row) for e in factors[0]]
+        return found + [operands.tile(e, "right", column) for e in factors[1]]
 
 
 class WideTile(Tile):
@@ -229,8 +240,8 @@ def _between(e: ir.Expr, factors: list[ir.Expr]) -> Iterator[str]:
 
 
 @dataclass
-class _Tiles:
-    """The tiles of a kernel: the factors that are `known` are elements of them."""
+class Operands:
+    """The operands of a kernel: the factors that are `known` are elements of shared memory."""
 
     w: KernelWriter
     k: str
@@ -239,13 +250,15 @@ class _Tiles:
     def __post_init__(self) -> None:
         self.known: dict[ir.Expr, ir.Expr] = {}
         n = self.n
-        self.result = f"{n['results']}[{n['r']}, {n['c']}]" if "results" in n else ""
+        self.result = ""
+        if "results" in n:
+            place = [n[word] for word in ("r", "c") if word in n]
+            self.result = f"{n['results']}[{', '.join(place)}]"
 
-    def load(self, e: ir.Expr, side: str, own: str) -> dict[str, object]:
+    def tile(self, e: ir.Expr, side: str, own: str) -> dict[str, object]:
         """A tile of an operand, loaded so that neighbouring threads read neighbours in memory."""
         w, n = self.w, self.n
-        load = next(x for x in walk(e) if isinstance(x, ir.Load))
-        tile = w.fresh(f"{load.buffer}_tile")
+        tile = w.fresh(f"{_array(e)}_tile")
         shared = w.shared_type(e.dtype)
         base, local, part = (
             (n["first_row"], n["ty"], n.get("r"))
@@ -258,7 +271,7 @@ class _Tiles:
         at = f"{local}, {n['t']}" if along_k else f"{n['t']}, {local}"
         self.known[e] = w.stand_in(tile, first + at, e.dtype)
         with w.slot() as before:
-            value = w.expr(self._without_sign(e), 1)
+            value = w.expr(self.without_sign(e), 1)
             zero = w.expr(ir.Const(0.0 if e.dtype.kind == "f" else 0, e.dtype))
         return {
             "tile": tile, "type": shared, "before": before, "side": side, "value": value,
@@ -266,7 +279,25 @@ class _Tiles:
             "k_at": f"{n['first_k']} + {far}",
         }  # fmt: skip
 
-    def _without_sign(self, e: ir.Expr) -> ir.Expr:
+    def strip(self, e: ir.Expr, own: str) -> dict[str, object]:
+        """Rows of the left operand, laid out so that neither memory nor its banks are strided."""
+        w, n = self.w, self.n
+        strip = w.fresh(f"{_array(e)}_strip")
+        if is_fast(e, own, self.k):
+            shape, at, row, place = "STRIP, DEPTH", "{1}, {0}", n["ty"], n["tx"]
+        else:
+            shape, at, row = "DEPTH, STRIP", "{0}, {1}", f"{n['tx']} % STRIP"
+            place = f"{n['ty']} * (BLOCK_X // STRIP) + {n['tx']} // STRIP"
+        self.known[e] = w.stand_in(strip, at.format(n["t"], n["r"]), e.dtype)
+        with w.slot() as before:
+            value = w.expr(self.without_sign(e), 1)
+        return {
+            "strip": strip, "shape": shape, "type": w.shared_type(e.dtype), "before": before,
+            "value": value, "own": w.index(own), "row": row, "place": place,
+            "cell": at.format(n["t"], row),
+        }  # fmt: skip
+
+    def without_sign(self, e: ir.Expr) -> ir.Expr:
         """The same with subscripts that are indices of the kernel alone as numbers without a sign:
         Numba tests others for being negative, and the compiler computes each address anew."""
 
@@ -283,3 +314,7 @@ class _Tiles:
             return replace(x, index=tuple(map(subscript, x.index)))
 
         return rewrite(e, load)
+
+
+def _array(e: ir.Expr) -> str:
+    return next(x.buffer for x in walk(e) if isinstance(x, ir.Load))

@@ -11,7 +11,7 @@
 # porter: converts matmul: A, B: integers and bools beside arrays of floats become float64 (a pass over the array)
 # porter: converts matmul: A, B: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified matmul: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:029eaf4c179b0e32511146b87de0525baa61df55c25981dfca788a451ea3b0bf
+# porter: output sha256:44d2b85e4af0ee7c0efd06c035e3d4c2ccffdbb76b9e44cce501673bd560b1c0
 
 """CUDA kernels for the NumPy functions of matmul.py."""
 
@@ -25,6 +25,8 @@ from numba import config, cuda
 
 THREADS = 256  # threads of a block; a power of two
 BLOCK_X = 32  # threads of a block along the fast axis, where there are several
+STRIP = 8  # rows of a strip of a product, whose terms threads share
+DEPTH = 4 * BLOCK_X  # terms of a strip that are in shared memory at a time
 TILE = 16  # edge of the tiles in shared memory
 PADDED = 17  # row length of a tile: one more avoids bank conflicts
 EACH = 4  # rows and columns of a wide tile for each of its threads
@@ -60,41 +62,45 @@ def column_sum(value, scratch):
 
 
 @cuda.jit
-def matmul_tiled(A, B, out):
+def matmul_strips(A, B, out):
     T = A.dtype.type
-    A_tile = cuda.shared.array((TILE, PADDED), A.dtype)
-    B_tile = cuda.shared.array((TILE, PADDED), A.dtype)
+    A_strip = cuda.shared.array((STRIP, DEPTH), A.dtype)
+    shares = cuda.shared.array((STRIP, STRIP, BLOCK_X), A.dtype)
+    results = cuda.local.array(STRIP, A.dtype)
     tx = cuda.threadIdx.x
     ty = cuda.threadIdx.y
-    first_column = cuda.blockIdx.x * TILE
-    for first_row in range(cuda.blockIdx.y * TILE, A.shape[0], cuda.gridDim.y * TILE):
+    column = cuda.blockIdx.x * BLOCK_X + tx
+    j = min(column, B.shape[1] - 1)
+    for first_row in range(cuda.blockIdx.y * STRIP, A.shape[0], cuda.gridDim.y * STRIP):
         # return A @ B
+        for r in range(STRIP):
+            results[r] = T(0.0)
+        for first_k in range(0, A.shape[1], DEPTH):
+            i = min(first_row + ty, A.shape[0] - 1)
+            for part in range(0, DEPTH, BLOCK_X):
+                t = part + tx
+                k = first_k + t
+                if k < A.shape[1]:
+                    A_strip[ty, t] = A[np.uint64(i), np.uint64(k)]
+            cuda.syncthreads()
+            stop = min(DEPTH, A.shape[1] - first_k)
+            t = ty
+            while t < stop:
+                k = first_k + t
+                for r in range(STRIP):
+                    results[r] += A_strip[r, t] * B[np.uint64(k), np.uint64(j)]
+                t += STRIP
+            cuda.syncthreads()
+        for r in range(STRIP):
+            shares[ty, r, tx] = results[r]
+        cuda.syncthreads()
         total = T(0.0)
-        for first_k in range(0, A.shape[1], TILE):
-            i = first_row + ty
-            k = first_k + tx
-            A_tile[ty, tx] = (
-                A[np.uint64(i), np.uint64(k)]
-                if i < A.shape[0] and k < A.shape[1]
-                else T(0.0)
-            )
-            j = first_column + tx
-            k = first_k + ty
-            B_tile[ty, tx] = (
-                B[np.uint64(k), np.uint64(j)]
-                if j < B.shape[1] and k < A.shape[1]
-                else T(0.0)
-            )
-            cuda.syncthreads()
-            t = 0
-            while t < TILE:
-                total += A_tile[ty, t] * B_tile[t, tx]
-                t += 1
-            cuda.syncthreads()
+        for t in range(STRIP):
+            total += shares[t, ty, tx]
         i = first_row + ty
-        j = first_column + tx
-        if i < A.shape[0] and j < B.shape[1]:
+        if i < A.shape[0] and column < B.shape[1]:
             out[i, j] = total
+        cuda.syncthreads()
 
 
 @cuda.jit
@@ -241,7 +247,7 @@ def matmul(A, B, *, stream=None):
                 (TILE, TILE),
                 stream,
             ](d_A, d_B, out)
-        elif _is_medium(A.shape[0], B.shape[1], A.shape[1]):
+        elif _is_beyond_strips(A.shape[0], B.shape[1], A.shape[1]):
             parts, blocks, threads = _splits(A.shape[0], B.shape[1], A.shape[1])
             partial = _workspace(
                 "partial", (parts, A.shape[0] * B.shape[1]), A.dtype, stream
@@ -250,9 +256,12 @@ def matmul(A, B, *, stream=None):
             blocks, threads = _columns(A.shape[0] * B.shape[1], parts)[1:]
             matmul_tiled_split[blocks[0], threads, stream](partial, out)
         else:
-            matmul_tiled[
-                (_blocks(B.shape[1], TILE), min(_blocks(A.shape[0], TILE), MAX_BLOCKS)),
-                (TILE, TILE),
+            matmul_strips[
+                (
+                    _blocks(B.shape[1], BLOCK_X),
+                    min(_blocks(A.shape[0], STRIP), MAX_BLOCKS),
+                ),
+                (BLOCK_X, STRIP),
                 stream,
             ](d_A, d_B, out)
     return _result(out, on_device, stream, lead + out.shape[1:])
@@ -484,8 +493,13 @@ def _is_large(rows, columns, results=1):
     return 20 * min(rows, columns) >= LARGE and rows * columns * results >= LARGE**2
 
 
-def _is_medium(rows, columns, terms):
-    """Whether wide tiles pay; where these are few, only with many terms, which blocks share."""
+def _is_beyond_strips(rows, columns, terms):
+    """Whether wide tiles pay, of which a few rows would leave most threads idle.
+
+    Where wide tiles are few, they pay only with many terms, which blocks share.
+    """
+    if rows <= 2 * STRIP and 2 * columns >= LARGE:
+        return False
     if 6 * rows * columns < LARGE**2:
         return terms >= 8 * LONG
     return 20 * min(rows, columns) >= LARGE and rows * columns < LARGE**2

@@ -84,7 +84,7 @@ def test_sizes_at_the_borders_of_strips(engine: str, count: int) -> None:
             "range(STRIP):\n            total",
             "range(STRIP - 1):\n            total",
             marks=pytest.mark.long,
-        ),  # fmt: skip
+        ),
         pytest.param("DEPTH, x.shape[1] - first_k", "DEPTH, 5", marks=pytest.mark.long),
     ],
 )

@@ -6,12 +6,14 @@ as a shape, and one of its numbers counts something: the bound of a range, a siz
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import libcst as cst
 
 from porter.numpy_functions import Rank, spec_of
 from porter.source.walk import children
+from porter.syntax.forms import called, is_size
 
 
 @dataclass
@@ -34,8 +36,8 @@ class _Uses:
                 self._item(name, node, counts)
             case cst.Call(func=cst.Name(value="len"), args=[cst.Arg(value=cst.Name())]):
                 pass
-            case cst.Call(func=func, args=[cst.Arg(value=first), *rest]):
-                self._call(func, first, [a.value for a in rest])
+            case cst.Call(func=func, args=[first, *rest]):
+                self._call(func, first, rest)
             case cst.Subscript(value=value, slice=parts):
                 self.look(value)
                 for part in parts:
@@ -68,19 +70,20 @@ class _Uses:
                 for part in parts:
                     self.look(part, True)
 
-    def _call(
-        self, func: cst.BaseExpression, first: cst.BaseExpression, rest: list[cst.BaseExpression]
-    ) -> None:
-        called = func.attr.value if isinstance(func, cst.Attribute) else ""
-        called = func.value if isinstance(func, cst.Name) else called
+    def _call(self, func: cst.BaseExpression, first: cst.Arg, rest: Sequence[cst.Arg]) -> None:
+        name = called(func)
         self.look(func) if isinstance(func, cst.Attribute) else None
-        shaped = spec_of(called).rank is Rank.SHAPE
-        if shaped and isinstance(first, cst.Name) and first.value in self.names:
-            self.counting.add(first.value)
+        self._argument(first.value, name == "range", spec_of(name).rank is Rank.SHAPE)
+        for position, other in enumerate(rest, 1):
+            keyword = other.keyword.value if other.keyword else ""
+            self._argument(other.value, name == "range", is_size(name, position, keyword))
+
+    def _argument(self, value: cst.BaseExpression, counts: bool, sizes: bool) -> None:
+        """Look at an argument: a number that `counts`, or `sizes`, one or a tuple of them."""
+        if sizes and isinstance(value, cst.Name) and value.value in self.names:
+            self.counting.add(value.value)
         else:
-            self.look(first, shaped or called == "range")
-        for other in rest:
-            self.look(other, called == "range")
+            self.look(value, counts or sizes)
 
 
 def tuple_lengths(node: cst.FunctionDef, names: set[str]) -> dict[str, int]:

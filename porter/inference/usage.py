@@ -322,8 +322,13 @@ class _Visitor(Roles):
         elif reshaped:
             self._sizes(value)
         else:
-            return False
+            return self._drawn_below(name, position, value)
         return True
+
+    def _drawn_below(self, name: str, position: int, value: cst.BaseExpression) -> bool:
+        """Whether `rng.choice(n)` is of an integer: one that is a size elsewhere is no array."""
+        use = self.use(value) if name in ("choice", "permutation") and not position else None
+        return use is not None and (self.first_look or use.numbers.is_integer)
 
     def _argument(
         self,

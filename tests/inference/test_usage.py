@@ -97,6 +97,8 @@ GUESSES = {
     "def f(d, ok):\n return np.where(~ok, np.inf, d)": "float64[:], boolean[:]",
     "def f(x, y):\n return ~x & 0xFF | y": "int64[:], int64[:]",
     "def f(x, k):\n return x[~k]": "float64[:], boolean[:]",
+    "def f(n, k):\n x = np.eye(k)\n return x[np.random.choice(k, n)]": "int64, int64",
+    "def f(words):\n return np.random.choice(words, 3)": "float64[:]",
     "def f(data):\n x = data\n return sum(np.outer(v[0], v[1]) for v in x) + x.std(0)":
         "float64[:, :]",
 }  # fmt: skip
@@ -130,6 +132,10 @@ def test_capital_letters_are_tried_as_vectors_too() -> None:
          "float64[:, :], UniTuple(int64, 2)"),
         ("def f(shape, x):\n    for i in range(shape[0]):\n        x[i] = i\n",
          "UniTuple(int64, 1), float64[:]"),
+        ("def f(x, shape):\n    rows, cols = shape\n    y = np.linspace(0, x[0, 0], cols)\n"
+         "    return np.tile(y, rows)\n", "float64[:, :], UniTuple(int64, 2)"),
+        ("def f(shape):\n    b = 6 / shape[0]\n    return np.random.uniform(-b, b, size=shape)\n",
+         "UniTuple(int64, 1)"),
         # numbers that nothing counts with may be an array
         ("def f(x, a):\n    return x[:, 0] * a[0] + a[1]\n", "float64[:, :], float64[:]"),
         # what is computed with as a whole is one

@@ -23,8 +23,9 @@ from porter.resolve.values import Array, Listed, Range, Value
 from porter.sizes.polynomial import Dim, Poly, sym
 
 #: functions that take a list as they take an array, whatever its length
-TAKERS = {f"numpy.{n}" for n in ("array", "asarray", "sum", "mean", "prod", "max", "min", "amax",
-                                 "amin", "median", "any", "all", "std", "var")}  # fmt: skip
+_JOINING = "concatenate concat stack vstack hstack dstack column_stack"
+_FOLDING = "sum mean prod max min amax amin median any all std var"
+TAKERS = {f"numpy.{n}" for n in f"array asarray {_FOLDING} {_JOINING}".split()}
 TAKERS |= {f"builtins.{n}" for n in ("sum", "any", "all", "max", "min")}
 #: a comprehension that is no array has at most so many items
 MAX_ITEMS = 32

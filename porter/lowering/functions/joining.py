@@ -113,27 +113,54 @@ def _joined(call: Call, parts: Sequence[Array], axis: int) -> Value:
     return join(call.b, parts, axis, what)
 
 
+def _items(call: Call, new: Sequence[int] = ()) -> Array | None:
+    """An array that stands for the arrays along its first axis, however many these are.
+
+    They get new axes as by `_raised`.
+    """
+    given = call.value("arrays")
+    if not isinstance(given, Array) or not given.ndim or given.shape[0].constant is not None:
+        return None
+    call.b.sizes.check(
+        ir.Check("index", ONE, given.shape[0], "need at least one array to concatenate")
+    )
+    return _raised(settled(call.b, given), [0] * (given.ndim > 0) + [axis + 1 for axis in new])
+
+
+def _merged(call: Call, items: Array, axis: int) -> Value:
+    """The arrays along the first axis of another one, one after the other along an axis of them."""
+    count, *item = items.shape
+    if not item:
+        raise call.refuse("PRT903", f"`{call.name.path}` does not take arrays of zero dimensions")
+    axis = normal_axis(call.b, axis, len(item), f"`{call.name.path}`")
+    order = [*range(1, axis + 1), 0, *range(axis + 1, items.ndim)]
+    moved = transpose(items, order)
+    if item[axis] == ONE:
+        shape = (*item[:axis], count, *item[axis + 1 :])
+        return Array(shape, moved.dtype, lambda idx: moved.at(_with_one(idx, axis)))
+    shape = (*item[:axis], product((count, item[axis])), *item[axis + 1 :])
+    merged = reshape(call.b, moved, shape)
+    return Array(merged.shape, merged.dtype, merged.at)
+
+
+def _with_one(idx: Sequence[Poly], axis: int) -> list[Poly]:
+    """A subscript with the only index of an axis of length 1 behind that of another one."""
+    return [*idx[: axis + 1], Poly(), *idx[axis + 1 :]]
+
+
 @function("numpy.concatenate numpy.concat", "arrays axis=0 dtype=None")
 def _concatenate(call: Call) -> Value:
-    axis, given = call.constant("axis"), call.value("arrays")
-    if isinstance(given, Array) and given.ndim > 1 and given.shape[0].constant is None:
-        if axis not in (0, None):
-            raise call.refuse(
-                "PRT902",
-                "`concatenate` of the rows of an array is supported along axis 0 only",
-                "pass a tuple of arrays",
-            )
-        rows = given.shape[:2] if axis == 0 else given.shape
-        call.b.sizes.check(
-            ir.Check("index", ONE, rows[0], "need at least one array to concatenate")
-        )
-        shape = (product(rows), *given.shape[len(rows) :])
-        merged = reshape(call.b, settled(call.b, given), shape)
-        return Array(merged.shape, merged.dtype, merged.at)
+    axis, items, dtype = call.constant("axis"), _items(call), call.dtype()
+    if items is not None:
+        if dtype is not None:
+            items = as_array(astype(items, dtype))
+        if axis is None:
+            merged = reshape(call.b, items, (product(items.shape),))
+            return Array(merged.shape, merged.dtype, merged.at)
+        return _merged(call, items, int(axis))
     parts = _parts(call)
     if axis is None:
         axis, parts = 0, [flat(call.b, a) for a in parts]
-    dtype = call.dtype()
     if dtype is not None:
         parts = [as_array(astype(a, dtype)) for a in parts]
     return _joined(call, parts, int(axis))
@@ -150,7 +177,12 @@ def _append(call: Call) -> Value:
 
 @function("numpy.stack", "arrays axis=0")
 def _stack(call: Call) -> Value:
-    return stack(call.b, _parts(call), int(call.constant("axis")))
+    axis = int(call.constant("axis"))
+    items = _items(call)
+    if items is not None:
+        axis = normal_axis(call.b, axis, items.ndim, "`stack`")
+        return _merged(call, _lifted(items, axis + 1), axis)
+    return stack(call.b, _parts(call), axis)
 
 
 def _raised(array: Array, axes: Sequence[int]) -> Array:
@@ -160,25 +192,36 @@ def _raised(array: Array, axes: Sequence[int]) -> Array:
     return array
 
 
+def _rows_or_parts(call: Call, new: Sequence[int], axis: int) -> Value:
+    """The arrays with new axes as by `_raised`, one after the other along an axis."""
+    items = _items(call, new)
+    if items is not None:
+        return _merged(call, items, axis)
+    return _joined(call, [_raised(a, new) for a in _parts(call)], axis)
+
+
 @function("numpy.hstack", "arrays")
 def _hstack(call: Call) -> Value:
+    items = _items(call, [0])
+    if items is not None:
+        return _merged(call, items, 0 if items.ndim == 2 else 1)
     parts = [_raised(a, [0]) for a in _parts(call)]
     return _joined(call, parts, 0 if parts[0].ndim == 1 else 1)
 
 
 @function("numpy.vstack", "arrays")
 def _vstack(call: Call) -> Value:
-    return _joined(call, [_raised(a, [0, 0]) for a in _parts(call)], 0)
+    return _rows_or_parts(call, [0, 0], 0)
 
 
 @function("numpy.dstack", "arrays")
 def _dstack(call: Call) -> Value:
-    return _joined(call, [_raised(a, [0, 0, 2]) for a in _parts(call)], 2)
+    return _rows_or_parts(call, [0, 0, 2], 2)
 
 
 @function("numpy.column_stack", "arrays")
 def _column_stack(call: Call) -> Value:
-    return _joined(call, [_raised(a, [1, 1]) for a in _parts(call)], 1)
+    return _rows_or_parts(call, [1, 1], 1)
 
 
 # -- one element more or less ----------------------------------------------------------

@@ -12,6 +12,7 @@ from porter.lowering.evaluation import Body
 from porter.lowering.expressions.texts import is_text
 from porter.lowering.host.statements import host_can_test, keep
 from porter.lowering.statements.control import branch_on, orelse, suite
+from porter.lowering.statements.results import give_back
 
 
 def branch(body: Body, node: cst.If) -> None:
@@ -27,6 +28,23 @@ def branch(body: Body, node: cst.If) -> None:
             keep(body, node)
         return
     branch_on(body, body.ev.condition(node.test), suite(node.body), orelse(node))
+
+
+def return_either(body: Body, node: cst.IfExp, line: cst.SimpleStatementLine) -> None:
+    """`return a if c else b`: one value, or an `if` with two returns where no value is both."""
+    b = body.b
+    try:
+        with b.attempt(body.env):
+            give_back(body, node)
+    except Refusal as reason:
+        then, other = (cst.SimpleStatementLine([cst.Return(v)]) for v in (node.body, node.orelse))
+        b.place.module.put(then, line)
+        b.place.module.put(other, line)
+        try:
+            with b.attempt(body.env):
+                branch_on(body, body.ev.condition(node.test), [then], [other])
+        except Refusal:
+            raise reason from None
 
 
 def _is_check(node: cst.If) -> bool:

@@ -243,6 +243,8 @@ class FunctionBody(Body):
                 self._augmented(part)
             case cst.Expr(value=value):
                 self._expression(value, line)
+            case cst.Return(value=cst.IfExp() as choice):
+                branches.return_either(self, choice, line)
             case cst.Return(value=value):
                 give_back(self, value)
             case cst.Import() | cst.ImportFrom():

@@ -22,4 +22,7 @@ CASES: dict[str, Case] = {
     "raised_and_added": refused("float64[:], float64[:]", "PRT904", "n n"),
     "last_of_two_flags": refused("float64[:]", "PRT904"),
     "largest_of_two": Case("float64[:], float64[:]", "n n"),
+    "without_the_last": Case("float64[:], bool", "n+1 =False"),
+    "one_or_two": Case("float64[:], bool", "n =True"),
+    "part_by_size": Case("float64[:]", "n"),
 }

@@ -52,5 +52,50 @@ def of_either_dtype(z):
     return np.array([2 if v > 0 else v for v in z])
 
 
+def frames_of_any_width(x, w):
+    """A negative width gives slices of other lengths."""
+    return np.stack([x[i : i + w] for i in range(len(x) - w + 1)])
+
+
 def with_a_condition(x):
     return np.array([v for v in x if v > 0])
+
+
+def normalised_columns(a):
+    return np.stack([a[:, j] / a[:, j].sum() for j in range(a.shape[1])], axis=1)
+
+
+def rows_below(a):
+    return np.vstack([row * 2 - row[0] for row in a])
+
+
+def frames_side_by_side(x):
+    return np.hstack([x[i : i + 3] * (i + 1) for i in range(len(x) - 2)])
+
+
+def windows_as_columns(x):
+    return np.column_stack([x[i : i + 2] for i in range(len(x) - 1)])
+
+
+def outer_products(a, b):
+    return np.concatenate([np.outer(p, b) for p in a], axis=1)
+
+
+def numbers_below(x):
+    return np.vstack([v + 1 for v in x]), np.hstack([v * v for v in x])
+
+
+def deep_rows(a):
+    return np.dstack([row + 1 for row in a])
+
+
+def planes_behind(a):
+    return np.stack([p[::-1] for p in a], axis=-1)
+
+
+def joined_planes(a):
+    return np.concatenate([p.T for p in a], axis=None, dtype=np.float32)
+
+
+def rows_of_an_array(a):
+    return np.vstack(a), np.hstack(a), np.column_stack(a)

@@ -172,3 +172,16 @@ def largest_of_two(x, y):
         level = max(level, x[i])
         level = max(level, y[i] * 2.0)
     return level
+
+
+def without_the_last(x, symmetric):
+    w = np.sin(x) ** 2
+    return w[:-1] if not symmetric else w
+
+
+def one_or_two(x, both):
+    return (x + 1, x * 2) if both else x - 1
+
+
+def part_by_size(x):
+    return x[:3] * 2 if len(x) > 3 else np.zeros(1) if len(x) == 0 else x

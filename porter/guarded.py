@@ -10,8 +10,8 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -194,6 +194,19 @@ def guarded(
         if os.environ.get("PORTER_DEBUG"):
             raise
         return internal_error(place, error)
+
+
+@contextmanager
+def doing_without() -> Iterator[None]:
+    """What nobody asked for, as other types of arguments: a refusal ends it, and so does an error
+    of porter's own."""
+    try:
+        yield
+    except (Refusal, RecursionError):
+        pass
+    except Exception:
+        if os.environ.get("PORTER_DEBUG"):
+            raise
 
 
 def internal_error(place: Place, error: Exception) -> Diagnostic:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -13,7 +12,7 @@ from porter.convert.casts import Casts
 from porter.convert.served.promotion import Question
 from porter.convert.served.strides import Served, served
 from porter.convert.served.variants import Made, may_vary
-from porter.diagnostics import Refusal
+from porter.guarded import doing_without
 from porter.inference.types import ParameterType
 from porter.lowering.program import build
 from porter.resolve.globals import Globals
@@ -87,16 +86,11 @@ class Again:
         way: tuple[bool, ...] | None,
     ) -> ir.Program | None:  # fmt: skip
         how, made = self.how, self.served
-        try:
+        with doing_without():
             grow = not made.loose  # as `strides` builds what has them
             return build(function, types, how.scope, how.partial, grow=grow, loose=made.names,
                          way=way)  # fmt: skip
-        except (Refusal, RecursionError):
-            return None
-        except Exception:
-            if os.environ.get("PORTER_DEBUG"):
-                raise
-            return None  # an error of porter's own: the types that were asked for do without
+        return None
 
     @property
     def _floats(self) -> frozenset[str]:
@@ -115,15 +109,10 @@ class Again:
         program = self.program(function, types)
         if program is None:
             return None
-        try:
+        with doing_without():
             planned = self.planned(program)
             return function_text(planned, self.how.target, self._floats).key()
-        except (Refusal, RecursionError):
-            return None
-        except Exception:
-            if os.environ.get("PORTER_DEBUG"):
-                raise
-            return None  # an error of porter's own: the types that were asked for do without
+        return None
 
 
 def in_float64(

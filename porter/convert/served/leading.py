@@ -8,7 +8,6 @@ array is longer than 1 along it say whether the arrays broadcast.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -22,7 +21,7 @@ from porter.analyses.leading_axes import (
     lifted,
     plain,
 )
-from porter.diagnostics import Refusal
+from porter.guarded import doing_without
 from porter.inference.types import ParameterType
 from porter.ir.axes import symbols
 from porter.ir.walk import statements
@@ -157,12 +156,7 @@ class _Lowerings:
             replace(t, ndim=t.ndim - 1 + count) if n in self.arrays and t.ndim is not None else t
             for n, t in zip(names, self.types, strict=True)
         ]
-        try:
+        with doing_without():
             loose = frozenset(self._moved(d, count).name for d in self.loose)
             return build(self.function, types, self.scope, grow=False, ones=ones, loose=loose)
-        except (Refusal, RecursionError):
-            return None
-        except Exception:
-            if os.environ.get("PORTER_DEBUG"):
-                raise
-            return None  # an error of porter's own: the function is not generic then
+        return None

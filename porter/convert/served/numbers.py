@@ -8,7 +8,6 @@ the number before it meets an array.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -18,8 +17,8 @@ from porter import ir
 from porter.convert.served.kinds import decides, deciding, promoting
 from porter.convert.served.promotion import Question
 from porter.convert.served.strong import alone_of, made_of_numbers, sources_of, with_beside
-from porter.diagnostics import Refusal
 from porter.dtypes.dtype import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
+from porter.guarded import doing_without
 from porter.inference.types import ParameterType, tuple_of
 from porter.ir.effects import expressions
 from porter.ir.rebuild import map_blocks, map_exprs, map_statement
@@ -180,7 +179,7 @@ def _strong(t: ParameterType) -> ParameterType:
 def _built(
     function: FunctionSource, scope: Globals, types: Sequence[ParameterType]
 ) -> ir.Program | None:
-    with suppress(Refusal, RecursionError):
+    with doing_without():
         return build(function, types, scope, grow=False)
     return None
 
@@ -193,7 +192,7 @@ def _numbers(
     parameters = planned.parameters
     chosen = [t for p, t in zip(parameters, types, strict=True) if p.name in taken]
     if all(p.ndim is None for p in parameters) and any(p.scalars for p in parameters):
-        with suppress(Refusal, RecursionError):
+        with doing_without():
             return _of_numbers_alone(build(function, types, scope)), None
     if not chosen or any(t.dtype.kind not in _WEAK for t in chosen):
         return ForNumbers(), None
@@ -202,7 +201,7 @@ def _numbers(
         for p, t in zip(parameters, types, strict=True)
     ]
     names = tuple(p.name for p in parameters if p.name in taken)
-    with suppress(Refusal, RecursionError):
+    with doing_without():
         program = build(function, numbers, scope, grow=False)
         found = _compared(program, planned, names, any(map(_is_refused, chosen)))
         if found is not None:
@@ -296,7 +295,7 @@ def with_lists(
         t if t.ndim is None else tuple_of([ParameterType(WEAK_FLOAT, None)] * lengths[p.name])
         for p, t in zip(planned.parameters, types, strict=True)
     ]
-    with suppress(Refusal, RecursionError):
+    with doing_without():
         program = build(function, tuples, scope, grow=False)
         returns = _returns(program)
         python = [tuple(map(_is_pythons_own, r.values)) for r in returns]

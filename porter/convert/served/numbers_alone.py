@@ -8,7 +8,6 @@ the truth and the fastest way for a single number.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 
 import libcst as cst
@@ -17,8 +16,8 @@ from porter import ir
 from porter.codegen.module.host_form import HostForm
 from porter.convert.served.numbers import lengths_of, taken_as_numbers
 from porter.convert.served.variants import Made
-from porter.diagnostics import Refusal
 from porter.dtypes.dtype import WEAK_FLOAT
+from porter.guarded import doing_without
 from porter.inference.known import Shown
 from porter.inference.signature import shown_types
 from porter.inference.types import (
@@ -269,11 +268,6 @@ def _program(
     function: FunctionSource, types: Sequence[ParameterType], scope: Globals, partial: bool
 ) -> ir.Program | None:
     """The program for these types; None where there is none: the function makes no sense then."""
-    try:
+    with doing_without():
         return build(function, types, scope, partial, grow=False)
-    except (Refusal, RecursionError):
-        return None
-    except Exception:
-        if os.environ.get("PORTER_DEBUG"):
-            raise
-        return None  # an error of porter's own: the function does without
+    return None

@@ -8,9 +8,7 @@ what its argument is made of.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from itertools import combinations
 from typing import Protocol, TypeVar
@@ -23,6 +21,7 @@ from porter.convert.served.siblings import Sibling
 from porter.convert.served.variants import MOST_ASSUMED, Made
 from porter.dtypes.conversions import Conversions
 from porter.dtypes.dtype import KINDS, WEAK_FLOAT, WEAK_INT, DType
+from porter.guarded import doing_without
 from porter.inference.docstrings import documented
 from porter.inference.known import calls_of
 from porter.inference.signature import decorator_signature, hint_of
@@ -178,7 +177,7 @@ def forms_of_dtypes(
             if len(found) > most or names in tried:
                 continue
             tried.append(names)
-            with _without_errors():
+            with doing_without():
                 other = attempt(types)
                 if other is not None and other.plan.any_width:
                     found.append(converted(other))
@@ -189,22 +188,12 @@ def forms_of_dtypes(
         most += more
         for types in further:
             if len(found) <= most and [str(t) for t in types] not in tried:
-                with _without_errors():
+                with doing_without():
                     other = attempt(types)
                     if other is not None and other.plan.any_width:
                         found.append(converted(other))
     apart = [one for one in forms if not any(one is other for other in known)]
     return [*apart, *sorted(found[1:], key=lambda one: [str(t) for t in one[0].types])]
-
-
-@contextmanager
-def _without_errors() -> Iterator[None]:
-    """An error of porter's own: the types that were asked for do without."""
-    try:
-        yield
-    except Exception:
-        if os.environ.get("PORTER_DEBUG"):
-            raise
 
 
 def _further_types(

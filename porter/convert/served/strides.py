@@ -9,7 +9,6 @@ they stay as they are, and calls in which an axis broadcasts run kernels of thei
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +18,7 @@ from porter.analyses.testable import untestable
 from porter.convert.passes import plan
 from porter.convert.served.leading import for_any_rank, led, with_leading_axes
 from porter.convert.served.numbers import with_lists, with_numbers
-from porter.diagnostics import Refusal
+from porter.guarded import doing_without
 from porter.inference.types import ParameterType
 from porter.ir.effects import defs_in
 from porter.lowering.program import build
@@ -129,8 +128,8 @@ class _Attempt:
 
     def _with(self, loose: frozenset[Dim], name: str = "") -> Served | None:
         """With strides for these axes; None where it is refused."""
-        try:
-            names = frozenset(d.name for d in loose)
+        names = frozenset(d.name for d in loose)
+        with doing_without():
             partial = bool(self.program.kept)
             other = build(self.function, self.types, self.scope, partial, grow=False, loose=names)
             if name:
@@ -142,16 +141,12 @@ class _Attempt:
                 items_of_lists=mine.items_of_lists,
             )
             known = [q.name for p in planned.parameters for q in (p, *p.items)]
-            if untestable(planned.checks, known, items_of(planned.items)):
-                return None
-        except (Refusal, RecursionError):
-            return None
-        except Exception:
-            if os.environ.get("PORTER_DEBUG"):
-                raise
-            return None  # an error of porter's own: the function does without
-        leading = with_leading_axes(planned, self.function, self.types, self.scope, other, loose)
-        return Served(other, leading, loose)
+            if not untestable(planned.checks, known, items_of(planned.items)):
+                leading = with_leading_axes(
+                    planned, self.function, self.types, self.scope, other, loose
+                )
+                return Served(other, leading, loose)
+        return None
 
 
 def _unserved(program: ir.Program, planned: Plan) -> Iterator[Dim]:

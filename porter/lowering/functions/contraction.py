@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from string import ascii_letters
 
 from porter import ir
 from porter.dtypes.dtype import DType, promote, strengthen
@@ -88,16 +89,10 @@ def _einsum(call: Call) -> Value:
             "`einsum` is called without a constant subscript string",
             "pass the subscripts as a literal string",
         )
-    text = subscripts.value.replace(" ", "")
-    if "." in text:
-        raise call.refuse(
-            "PRT901",
-            "an ellipsis in the subscripts of `einsum` is not supported",
-            "name every axis in the subscripts",
-        )
+    arrays = [as_array(call.ev.as_numeric(v, call.node)) for v in values]
+    text = _without_ellipses(subscripts.value.replace(" ", ""), [a.ndim for a in arrays])
     left, arrow, right = text.partition("->")
     terms = left.split(",")
-    arrays = [as_array(call.ev.as_numeric(v, call.node)) for v in values]
     if not arrow:
         right = "".join(sorted(k for k in set(left) - {","} if left.count(k) == 1))
     fits = len(terms) == len(arrays) and all(
@@ -113,6 +108,29 @@ def _einsum(call: Call) -> Value:
         return made
     shown = f"np.einsum({text!r}, {{0}}, {{1}})"
     return product(call.ev, shown, [a for a, _ in parts], made, blas=False)
+
+
+def _without_ellipses(text: str, ndims: Sequence[int]) -> str:
+    """The subscripts with letters for the axes that `...` stands for, which broadcast.
+
+    Without `->` they come first in the result, in front of the letters that occur once.
+    """
+    left, arrow, right = text.partition("->")
+    terms = left.split(",")
+    if "..." not in text or len(terms) != len(ndims):
+        return text
+    counts = [n - len(t.replace("...", "")) if "..." in t else 0
+              for t, n in zip(terms, ndims, strict=True)]  # fmt: skip
+    most = max(counts)
+    letters = [k for k in ascii_letters if k not in text]
+    if most > len(letters) or any(n < 0 for n in counts):
+        return text  # which fits no arrays
+    axes = "".join(letters[:most])
+    named = [t.replace("...", axes[most - n :]) for t, n in zip(terms, counts, strict=True)]
+    if not arrow:
+        once = sorted(k for k in set(left) - {",", "."} if left.count(k) == 1)
+        arrow, right = "->", "...{}".format("".join(once))
+    return ",".join(named) + arrow + right.replace("...", axes)
 
 
 def _rearranged(b: Builder, array: Array, letters: str, output: str) -> Value:

@@ -142,7 +142,7 @@ def _fft(call: Call) -> Value:
     a, short = call.array("a"), call.name.path
     if not a.ndim:
         raise call.refuse("PRT903", f"`{short}` is applied to a scalar")
-    axis = normal_axis(call.b, int(call.constant("axis")), a.ndim, call.name)
+    axis = normal_axis(call.b, int(call.constant("axis")), a.ndim, f"`{call.name}`")
     given = call.value("n")
     length = a.shape[axis] if given is NONE else call.ev.size(given, call.node)
     kind = call.name.short
@@ -187,7 +187,7 @@ def _sort(call: Call) -> Value:
     axis = call.constant("axis")
     if axis is None:
         a, axis = flat(call.b, a), 0
-    axis = normal_axis(call.b, int(axis), a.ndim, call.name)
+    axis = normal_axis(call.b, int(axis), a.ndim, f"`{call.name}`")
     result = (Result("sorted", a.shape, a.dtype) if short == "sort"
               else Result("order", a.shape, INT64))  # fmt: skip
     text = f"np.{short}({{0}}, axis={axis}{_known(call, 'kind', 'stable')})"
@@ -238,7 +238,7 @@ def _quantile(
     axes = (
         list(range(a.ndim))
         if axes is None
-        else [normal_axis(call.b, x, a.ndim, call.name) for x in axes]
+        else [normal_axis(call.b, x, a.ndim, f"`{call.name}`") for x in axes]
     )
     keep = bool(call.constant("keepdims"))
     shape = tuple(

@@ -18,6 +18,7 @@ from porter import ir
 from porter.diagnostics import Refusal
 from porter.dtypes.dtype import WEAK_INT
 from porter.ir.scalars import constant_of, integer, on_host, operate
+from porter.ir.walk import free_names
 from porter.lowering.evaluation import Body, Start, is_expr
 from porter.lowering.expressions.iterations import trips
 from porter.resolve.values import Array, Function, Iteration, Value
@@ -75,7 +76,7 @@ def note(body: Body, starts: dict[str, ir.Const], node: cst.For, loop: Iteration
 def counted(body: Body, node: cst.For, loop: Iteration) -> None:
     """An inner loop: how often it runs, if that is the same in each iteration around it."""
     count = trips(loop.range)
-    if not count.names() & body.b.scope.indices:
+    if not free_names(integer(count)) & body.b.scope.indices:
         body.flow.inner_counts[node] = count
 
 

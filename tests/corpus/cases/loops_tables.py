@@ -36,5 +36,6 @@ CASES = {
     "seam_costs": Case(F2, "n,m"),
     "integral_image": Case(F2, "n,m"),
     "longest_increasing": Case(F1, "n", serial=True),
+    "distance_of_segments": Case(f"{F1}, {N}", "n+1 =40"),
     "coin_change": Case(f"{I1}, {N}", "k:idx=4 =n", serial=True),
 }

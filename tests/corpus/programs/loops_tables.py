@@ -207,3 +207,14 @@ def coin_change(coins, total):
         for v in range(c, total + 1):
             ways[v] += ways[v - c]
     return ways[total]
+
+
+def distance_of_segments(x, length):
+    """How often the inner loop runs is computed of the outer loop's index."""
+    s = 0.0
+    width = length // x.shape[0]
+    for t in range(x.shape[0]):
+        start = t * width
+        for k in range(start, width * (t + 1)):
+            s += (x[t] - k) ** 2
+    return np.sqrt(s)

@@ -65,6 +65,8 @@ ROWS: dict[str, Row] = {
         "np.einsum('ii', S)",
         "np.einsum('i,j->ij', v, r)",
         "np.einsum('ijk,ikj->i', C, N)",
+        "np.einsum('...k,k->...', C, r)",
+        "np.einsum('i...,...j', v, r)",
         "np.einsum('i,ij,j->', v, A, r)",
         dtypes=PRODUCTS,
         tolerance=32,

@@ -10,6 +10,7 @@ from porter.dtypes.dtype import INT64, WEAK_COMPLEX, WEAK_FLOAT, DType, strength
 from porter.ir.ops import sign
 from porter.ir.scalars import DTypeError, cast, choose, constant_of, integer, operate
 from porter.lowering.arrays.compaction import same_selection, whole
+from porter.lowering.arrays.divisions import test_divisor
 from porter.lowering.arrays.powers import shifted_size, test_power
 from porter.lowering.state import ambiguous
 from porter.lowering.state.builder import Builder
@@ -222,6 +223,7 @@ def operator(b: Builder, op: str, left: Operand, right: Operand) -> Operand:
     if not (isinstance(left, Array) or isinstance(right, Array)):
         if left.dtype == WEAK_COMPLEX and right.dtype.name == "float64":
             right = cast(right, WEAK_FLOAT)
+    test_divisor(b, op, left, right)
     return elementwise(b, op, left, right)
 
 

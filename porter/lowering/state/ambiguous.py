@@ -16,7 +16,7 @@ from typing import Any
 
 from porter import ir
 from porter.diagnostics import Refusal
-from porter.dtypes.dtype import RANK, DType, limits
+from porter.dtypes.dtype import RANK, DType, limits, strengthen
 from porter.ir.scalars import constant_of, poly_of
 from porter.lowering.state.dtypes import DTypeState
 from porter.lowering.state.emitter import Emitter
@@ -235,9 +235,25 @@ def _check_literal(dtypes: DTypeState, e: ir.Expr, dtype: DType) -> None:
         raise _refused(dtypes, e.dtype, dtype)
 
 
+def check_result(dtypes: DTypeState, candidates: Candidates) -> None:
+    """Refuse a result that is of one dtype or another: a kernel has one array for it."""
+    found = sorted({e.dtype for e in candidates}, key=_order)
+    if len({strengthen(d).name for d in found}) == 1:
+        return
+    names = " or ".join(_named(d) for d in found)
+    of_int = found[0].kind == "f" and found[-1].weak and found[-1].kind == "i"
+    raise dtypes.place.refuse(
+        "PRT908", f"the result is {names} depending on the data",
+        "start with a float, such as `0.0`" if of_int else "give all of them the same dtype",
+    )  # fmt: skip
+
+
 def _refused(dtypes: DTypeState, one: DType, other: DType) -> Refusal:
-    names = [f"a Python {_PYTHON[d.kind]}" if d.weak else d.name for d in (one, other)]
     return dtypes.place.refuse(
-        "PRT908", f"a number here is {names[0]} or {names[1]} depending on the data",
+        "PRT908", f"a number here is {_named(one)} or {_named(other)} depending on the data",
         "give both the same dtype, for example with `x.dtype.type(2)`",
     )  # fmt: skip
+
+
+def _named(dtype: DType) -> str:
+    return f"a Python {_PYTHON[dtype.kind]}" if dtype.weak else dtype.name

@@ -12,7 +12,7 @@ from porter.dtypes.dtype import strengthen
 from porter.ir.scalars import number, on_host
 from porter.lowering.arrays.compaction import whole
 from porter.lowering.evaluation import Body, is_expr
-from porter.lowering.state.ambiguous import candidates_of, is_ambiguous
+from porter.lowering.state.ambiguous import candidates_of, check_result, is_ambiguous
 from porter.lowering.state.builder import Builder
 from porter.lowering.statements.jumps import jump
 from porter.lowering.statements.untouched import return_unless_run
@@ -93,8 +93,9 @@ def _result(body: Body, value: Value, name: str) -> str | ir.Expr | None:
             "return arrays, numbers or a tuple of them",
         )
     expr: ir.Expr = value
-    if is_ambiguous(candidates_of(body.b.dtypes, expr)):
+    if is_ambiguous(candidates := candidates_of(body.b.dtypes, expr)):
         body.b.restarts.must_have_one_dtype(expr)
+        check_result(body.b.dtypes, candidates)
     if on_host(expr):
         return expr
     if isinstance(expr, ir.Local) or (isinstance(expr, ir.Load) and _is_own_scalar(body.b, expr)):

@@ -90,7 +90,7 @@ def refuses_fixed(spec: CaseSpec, form: str, error: BaseException | None) -> boo
     """A read-only array, or a list, may be refused although nothing would be stored now."""
     refused = isinstance(error, (ValueError, TypeError)) and not isinstance(error, LaunchError)
     fixed = spec.layout in ("readonly", "broadcast")
-    # a list has the dtype that NumPy makes of its numbers
-    words = ("is changed in place", "has dtype")
+    # a list has the dtype that NumPy makes of its numbers, or results have their types
+    words = ("is changed in place", "has dtype", "is a list, and the results")
     fixed |= form == "list" and any(w in str(error) for w in words)
     return fixed and refused and not from_kernel(error)

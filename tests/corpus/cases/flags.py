@@ -25,4 +25,5 @@ CASES: dict[str, Case] = {
     "without_the_last": Case("float64[:], bool", "n+1 =False"),
     "one_or_two": Case("float64[:], bool", "n =True"),
     "part_by_size": Case("float64[:]", "n"),
+    "share_of_each": Case("float64[:], float64[:]", "n m"),
 }

@@ -6,6 +6,7 @@ out, arrays of the device are brought to the host.
 
 from __future__ import annotations
 
+import builtins
 import cmath
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -49,6 +50,9 @@ class Needs:
     itself: set[str] = field(default_factory=set)  # arrays that the text keeps as objects
     asks: set[str] = field(default_factory=set)  # arguments that the text has by name
     imports: set[str] = field(default_factory=set)
+
+
+_OWN_CLASS = "use a class of Python's, such as `ValueError`, or import it from another file"
 
 
 class HostText(cst.CSTTransformer):
@@ -204,6 +208,9 @@ class HostText(cst.CSTTransformer):
                 f"`{name}` may come from `from {scope.stars[0]} import *`",
                 "import the names explicitly instead of `*`",
             )
+        if not (hasattr(builtins, name) or name in self.b.host.local_imports):
+            self.b.place.node = node
+            raise self.b.refuse("PRT902", not_in_module(name), _OWN_CLASS)
         return None
 
     def _global(self, name: str, value: Value) -> cst.BaseExpression | None:

@@ -37,6 +37,7 @@ from porter.resolve.globals import Globals
 from porter.resolve.values import Array, DTypeName, Value
 from porter.sizes.polynomial import Dim, Poly
 from porter.source.module import FunctionSource
+from porter.support.names import in_class
 from porter.support.parsing import docstring_of
 from porter.support.reserved import ATTRIBUTE_PREFIX
 from porter.syntax.names import only_returned
@@ -224,7 +225,9 @@ def _tuple(b: Builder, name: str, t: ParameterType) -> tuple[Value, tuple[ir.Par
 
 def _attribute(function: FunctionSource, name: str) -> str:
     attr = name.removeprefix(ATTRIBUTE_PREFIX)
-    return attr if name.startswith(ATTRIBUTE_PREFIX) and attr in function.attributes else ""
+    if not name.startswith(ATTRIBUTE_PREFIX) or attr not in function.attributes:
+        return ""
+    return in_class(attr, function.name.split(".")[-2])
 
 
 def constant_of_default(value: Value | None) -> object:

@@ -24,3 +24,13 @@ class NameSupply(set[str]):
         given = self.unused(name)
         self.add(given)
         return given
+
+
+def in_class(name: str, owner: str) -> str:
+    """An attribute as code outside of its class names it: private ones with the class in front.
+
+    Python calls this mangling: "Private name mangling", Language Reference, 6.2.1.
+    """
+    if not name.startswith("__") or name.endswith("__"):
+        return name
+    return f"_{owner.lstrip('_')}{name}"

@@ -7,6 +7,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from porter.support.names import in_class
 from porter.support.reserved import ATTRIBUTE_PREFIX
 
 
@@ -38,7 +39,8 @@ def _instance(owner: type | None, attributes: dict[str, Any]) -> Any:
     try:
         assert owner is not None
         instance = object.__new__(owner)
-        instance.__dict__.update(attributes)
+        for name, value in attributes.items():
+            instance.__dict__[in_class(name, owner.__name__)] = value
     except (AssertionError, AttributeError, TypeError):
         return types.SimpleNamespace(**attributes)
     return instance

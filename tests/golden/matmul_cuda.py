@@ -11,7 +11,7 @@
 # porter: converts matmul: A, B: integers and bools beside arrays of floats become float64 (a pass over the array)
 # porter: converts matmul: A, B: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified matmul: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:44d2b85e4af0ee7c0efd06c035e3d4c2ccffdbb76b9e44cce501673bd560b1c0
+# porter: output sha256:5f086dc378a8c711a3e28ab2bf6cdc053ec7d1eae335bb72f66e8229d24dbff2
 
 """CUDA kernels for the NumPy functions of matmul.py."""
 
@@ -498,7 +498,7 @@ def _is_beyond_strips(rows, columns, terms):
 
     Where wide tiles are few, they pay only with many terms, which blocks share.
     """
-    if rows <= 2 * STRIP and 2 * columns >= LARGE:
+    if rows <= 2 * STRIP and columns >= 4 * LARGE:
         return False
     if 6 * rows * columns < LARGE**2:
         return terms >= 8 * LONG

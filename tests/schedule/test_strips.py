@@ -59,9 +59,9 @@ def test_few_rows_of_many_columns_stay_strips(shell: Shell) -> None:
     shell.write("f.py", f"{HEAD}def f(x, y):\n    return x @ y\n")
     assert shell.convert("f.py", "--signature", "float32[:, :], float32[:, :]", "-o", "-") == 0
     beyond = helper(shell.out, "_is_beyond_strips")
-    assert not (beyond(8, 10_000, 30_000) or beyond(16, 640, 10**6) or beyond(1, 10**6, 511))
-    assert beyond(17, 640, 512) and beyond(16, 639, 512) and beyond(525, 525, 1)
-    assert not (beyond(17, 640, 511) or beyond(1280, 1280, 10**6))
+    assert not (beyond(8, 10_000, 30_000) or beyond(16, 5120, 10**6) or beyond(1, 10**6, 511))
+    assert beyond(17, 5120, 512) and beyond(16, 5119, 512) and beyond(525, 525, 1)
+    assert not (beyond(17, 5120, 511) or beyond(1280, 1280, 10**6))
 
 
 @pytest.mark.parametrize("engine", ["simulator", pytest.param("emulator", marks=pytest.mark.long)])

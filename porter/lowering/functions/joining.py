@@ -124,7 +124,7 @@ def _items(call: Call, new: Sequence[int] = ()) -> Array | None:
     call.b.sizes.check(
         ir.Check("index", ONE, given.shape[0], "need at least one array to concatenate")
     )
-    return _raised(settled(call.b, given), [0] * (given.ndim > 0) + [axis + 1 for axis in new])
+    return _raised(settled(call.b, given), [0, *(axis + 1 for axis in new)])
 
 
 def _merged(call: Call, items: Array, axis: int) -> Value:

@@ -103,7 +103,8 @@ def _first_candidate(
                     continue
                 unlike |= e.diagnostic.code == "PRT908"
                 # the types that took porter furthest are the likeliest, their refusal the reason
-                if best is None or e.diagnostic.code == "PRT909" or _reached(e) > _reached(best):
+                further = best is None or _reached(function, e) > _reached(function, best)
+                if further or e.diagnostic.code == "PRT909":
                     best = e
                 if e.diagnostic.code in _FINAL and not choice.shown:
                     break
@@ -145,8 +146,10 @@ def exact(
     return None
 
 
-def _reached(e: Refusal) -> int:
-    return e.diagnostic.span.line
+def _reached(function: FunctionSource, e: Refusal) -> int:
+    """The line that a conversion came to: in a helper, further than any of the function's own."""
+    line, own = e.diagnostic.span.line, function.span
+    return line if own.line <= line <= own.end_line else own.end_line
 
 
 def _settled(types: Sequence[ParameterType], program: ir.Program) -> tuple[ParameterType, ...]:

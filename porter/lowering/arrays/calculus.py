@@ -262,7 +262,10 @@ def alternatives(b: Builder, cond: ir.Expr, then: Operand, other: Operand, what:
     if (x.ndim or not weak) and x.dtype.name != y.dtype.name:
         raise b.refuse("PRT908", f"{what} is {x.dtype.name} or {y.dtype.name} depending on the "
                        "condition", "convert one of them with `astype`")  # fmt: skip
-    for m, n in zip(x.shape, y.shape, strict=True):
+    for m, n in zip(map(b.sizes.resolve, x.shape), map(b.sizes.resolve, y.shape), strict=True):
+        if (m - n).names() & b.sizes.fetched:
+            # the host knows both, and only one of them is meant
+            raise b.refuse("PRT903", f"{what}: sizes `{m}` and `{n}` differ")
         b.sizes.unify(m, n, what)
     chosen = map_arrays(b, choose, [cond, then, other], what)
     if not isinstance(chosen, Array):

@@ -166,7 +166,8 @@ class FunctionBody(Body):
         if isinstance(first, tuple) and isinstance(second, tuple) and len(first) == len(second):
             return tuple(self._merge(cond, f, s, node) for f, s in zip(first, second, strict=True))
         values = [self.ev.as_numeric(v, node) for v in (first, second)]
-        return either(self.b, cond, values[0], values[1], "the returned value")
+        one, other = (whole(self.b, v) if isinstance(v, Array) else v for v in values)
+        return either(self.b, cond, one, other, "the returned value")
 
     # -- dispatch --------------------------------------------------------------------
 

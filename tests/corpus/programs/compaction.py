@@ -289,3 +289,17 @@ def parts_of_selected(x):
     """The imaginary part of real numbers is as long as they are."""
     chosen = x[x > 0.5]
     return chosen.imag, np.real(chosen) + np.imag(chosen)
+
+
+def _without_neighbours(a):
+    if not len(a):
+        return a
+    mask = np.diff(a) != 0
+    mask = np.append(mask, [True])
+    return a[mask]
+
+
+def unlike_pairs(y):
+    """A helper returns one of two arrays, as long as the data decides."""
+    pairs = np.reshape(np.add.outer(np.flatnonzero(y > 0), [0, 1]), -1)
+    return _without_neighbours(pairs)

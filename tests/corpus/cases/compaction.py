@@ -63,5 +63,6 @@ CASES: dict[str, Case] = {
     "kept_in_a_loop": refused(f"{V}, int64", "PRT906", "n s"),
     "below_running_sum": Case(f"{V}, float64", "n =0.5"),
     "parts_of_selected": Case("float64[:]", "n"),
+    "_without_neighbours": Case("float64[:]", "n"),
     "unlike_pairs": refused("float64[:]", "PRT903", "n"),
 }

@@ -198,8 +198,10 @@ def guarded(
 
 @contextmanager
 def doing_without() -> Iterator[None]:
-    """What nobody asked for, as other types of arguments: a refusal ends it, and so does an error
-    of porter's own."""
+    """For work that nobody asked for, such as other types of arguments.
+
+    A refusal ends it quietly, and so does an error of porter's own, unless PORTER_DEBUG is set.
+    """
     try:
         yield
     except (Refusal, RecursionError):

@@ -1,4 +1,4 @@
-"""Tests of many like cases: some run always, all with `-m long`."""
+"""Tests with many similar cases: some run by default, the others with `-m long`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import pytest
 
 
 def one_in(n: int, values: Iterable[object]) -> list[object]:
-    """The values as parameters of a test: the first of each `n` always, the others with
-    `-m long`."""
+    """The values as parameters of a test: one in `n` runs by default, the others with `-m long`."""
     return [
         pytest.param(v, marks=[pytest.mark.long] if k % n else []) for k, v in enumerate(values)
     ]

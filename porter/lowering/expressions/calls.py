@@ -54,8 +54,8 @@ def call(ev: Evaluator, node: cst.Call) -> Value:
             value = argument(ev, name, a.value)
             if a.star == "*" and is_expr(value):
                 raise ev.b.refuse(
-                    "PRT902", f"`*{ev.b.place.module.brief(a.value)}` is no tuple",
-                    "write the arguments out, or type the tuple: `UniTuple(int64, 2)`",
+                    "PRT902", f"`{ev.b.place.module.brief(a.value)}` is not a tuple",
+                    "write the arguments out, or give its type: `UniTuple(int64, 2)`",
                 )  # fmt: skip
             positional += value if a.star == "*" and isinstance(value, tuple) else [value]
     keywords = {a.keyword.value: ev(a.value) for a in node.args if a.keyword is not None}

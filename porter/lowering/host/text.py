@@ -52,7 +52,7 @@ class Needs:
     imports: set[str] = field(default_factory=set)
 
 
-_OWN_CLASS = "use a class of Python's, such as `ValueError`, or import it from another file"
+_OWN_CLASS = "use a built-in class, such as `ValueError`, or import yours from another file"
 
 
 class HostText(cst.CSTTransformer):

@@ -17,8 +17,9 @@ class KernelCounts:
     over all launches: `classes` has instructions of threads by class, `warps` those of warps.
     `bytes` is what the launches touch, each sector once in a launch; `elements` those of the array
     of which a launch touches most.  `longest` and `waits` are the instructions and the accesses of
-    arrays of the warp that has most, in one launch.  `sampled` says that some blocks, or launches,
-    stand for all.  `replayed` launches are those of a graph; the others get `arrays` in all.
+    arrays of the warp that has most, in the mean of the launches.  `sampled` says that some blocks,
+    or launches, stand for all.  `replayed` launches are those of a graph; the others get `arrays`
+    in all.
     """
 
     name: str

@@ -172,7 +172,7 @@ def _computes(program: ir.Program, item: object) -> bool:
     What is `kept` on the host is there because it cannot be converted.
     """
     if isinstance(item, ir.Host):
-        return item.on_device or (bool(item.makes) and not program.kept)
+        return item.engine.on_device or (bool(item.makes) and not program.kept)
     return isinstance(item, Launch)
 
 

@@ -187,6 +187,7 @@ def _scope(module: SourceModule, options: ConvertOptions, config: Config) -> Glo
     scope.options.library = "cupy" if target.rewrites else options.library
     scope.options.refuse_host = options.refuse_host
     scope.options.host_products = target.host_products
+    scope.options.solvers = target.solvers
     scope.options.allow_serial = options.allow_serial or config.allow_serial or target.serial
     scope.options.run_module = options.run_module
     if options.verify or options.run_module or options.emit is not None:

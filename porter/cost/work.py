@@ -156,7 +156,7 @@ class _Counter:
 
     def _host(self, item: ir.Host, scope: Scope) -> Work:
         """A statement of the host: arrays go there and come from there, if CuPy does not run it."""
-        if item.on_device:
+        if item.engine.on_device:
             return Work(library=True) + self._read_back(item, scope)
         known = self.plan.buffers
         # an argument that nothing is stored into is there as it came

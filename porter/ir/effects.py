@@ -171,8 +171,9 @@ def defs(stmt: ir.Stmt) -> Names:
             return Names(arrays=frozenset(names))
         case ir.Let(name=name) | ir.Fetch(name=name):
             return Names(scalars=frozenset((name,)))
-        case ir.Host(objects=names):
-            return Names(makes(stmt), frozenset(names))
+        case ir.Host(objects=names, engine=engine, arrays=pairs):
+            used_up = {name for _, name in pairs} if engine.is_solver else ()
+            return Names(makes(stmt) | frozenset(used_up), frozenset(names))
     return Names(makes(stmt))
 
 

@@ -1,8 +1,8 @@
 """The scalar IR and the statements of an array program.
 
-Expressions are immutable trees over scalars.  Their operands already have the dtype
-that NumPy computes in: promotion is written out as `Cast`, so that no later stage has
-to know NumPy's rules.  Subscripts, bounds and sizes are `Poly` (see `sizes/polynomial.py`).
+Expressions are immutable trees over scalars.  Their operands already have the dtype that NumPy
+computes in: promotion is written out as `Cast`, so that no later stage has to know its rules.
+Subscripts, bounds and sizes are `Poly` (see `sizes/polynomial.py`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from enum import Enum, auto
 
 from porter.diagnostics import Diagnostic, Span
 from porter.dtypes.dtype import BOOL, DType
+from porter.ir.engines import Engine
 from porter.ir.ops import SIGNS
 from porter.sizes.hashed import hashed_once
 from porter.sizes.polynomial import Poly
@@ -374,9 +375,8 @@ class Host:
     """A statement that stays in the host function as the user wrote it.
 
     In its text, placeholders stand for scalars (`values`) and for arrays, which are brought
-    to the host first (`arrays`; those in `itself` are meant as objects, not for their
-    elements).  What it asks of arguments by their names needs no elements (`asks`: shapes,
-    dtypes, flags).  If it makes arrays, the text is an expression, and they go to the device.
+    to the host first (`arrays`; those in `itself` are meant as objects).  What it asks of arguments
+    by their names needs no elements (`asks`).  If it makes arrays, its text is an expression.
     """
 
     text: str
@@ -387,7 +387,7 @@ class Host:
     itself: frozenset[str] = frozenset()
     asks: frozenset[str] = frozenset()
     makes: tuple[str, ...] = ()
-    on_device: bool = False  # a library call that CuPy makes with the device's own data
+    engine: Engine = Engine.NUMPY
     objects: tuple[str, ...] = ()  # names that the text gives values of the host's own
     first: bool = False  # an `assert` above everything that could raise: no check comes before it
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from porter import ir
 from porter.dtypes.dtype import COMPLEX128, FLOAT64, WEAK_INT, DType
+from porter.ir.engines import Engine
 from porter.ir.walk import free_names
 from porter.lowering.arrays.calculus import Operand, matmul
 from porter.lowering.arrays.rearrange import flatten, reshape
@@ -72,7 +73,30 @@ def library_call(
         b.host.note_fallback(
             f"`{shown}` runs on the host, with copies of its arrays there and back{cure}"
         )
-    return _statement(b, text, arrays, results, scalars, on_device)
+    engine = Engine.CUPY if on_device else Engine.NUMPY
+    return _statement(b, text, arrays, results, scalars, engine)
+
+
+def solver(
+    call: Call,
+    engine: Engine,
+    text: str,
+    operands: Array,
+    result: Result,
+    scalars: Sequence[ir.Expr] = (),
+) -> Array:
+    """What the module's own solver makes of an array; `text` is how NumPy makes it.
+
+    `{0}` stands in it for the array, then come scalars of the host.
+    """
+    if call.b.scope.speculative:
+        raise call.refuse(
+            "PRT901",
+            f"`{call.name.replace('numpy.', 'np.', 1)}` is in code that may not run",
+            "move the call to a separate statement",
+        )
+    held = call.b.define("operands", operands)
+    return _statement(call.b, text, [held], [result], scalars, engine)[0]
 
 
 def product(
@@ -88,8 +112,8 @@ def product(
     if not isinstance(made, Array) or not _stays_a_call(ev, arrays, made, blas):
         return made
     result = Result("product", made.shape, made.dtype)
-    on_device = ev.scope.options.library == "cupy"
-    return _statement(ev.b, text, arrays, [result], on_device=on_device)[0]
+    engine = Engine.CUPY if ev.scope.options.library == "cupy" else Engine.NUMPY
+    return _statement(ev.b, text, arrays, [result], engine=engine)[0]
 
 
 def matrix_product(ev: Evaluator, x: Array, y: Array, what: str = "`@`") -> Operand:
@@ -157,7 +181,7 @@ def _statement(
     arrays: Sequence[Array],
     results: Sequence[Result],
     scalars: Sequence[ir.Expr] = (),
-    on_device: bool = False,
+    engine: Engine = Engine.NUMPY,
 ) -> list[Array]:
     inputs, read = [], []
     sizes: list[ir.Expr] = []
@@ -185,10 +209,10 @@ def _statement(
             values=values,
             arrays=tuple(inputs),
             makes=tuple(m.name for m in made),
-            on_device=on_device,
+            engine=engine,
         )
     )
-    if on_device:
+    if engine is Engine.CUPY:
         b.host.imports.add("import cupy as cp")
     return [Array.of(m) for m in made]
 

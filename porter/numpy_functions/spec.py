@@ -64,6 +64,7 @@ class FunctionSpec:
     view: bool = False  # the result may be an argument, or share its elements
     creates: bool = False  # what it makes is surely an array, whatever it is given
     rounds: bool = False  # floating results are rounded
+    solves: bool = False  # they are those of other arguments, rounded (a stable elimination)
     method: int | None = None  # a method of the same name is this function, of which argument
     cupy: bool = False  # CuPy has it, with the same arguments
     lazy: bool = False  # takes a selection by a mask as it is, a condition beside the elements

@@ -69,19 +69,26 @@ class Options:
     """What may be done with the names of a file, as the caller of the converter wants it.
 
     With `library` "cupy", linear algebra, transforms and sorts run there; with `host_products`,
-    NumPy multiplies matrices.  With `allow_serial`, loops that run in order may run on one thread;
-    with `refuse_host`, nothing that is array work may stay on the host.  `values` runs what a
+    NumPy multiplies matrices; with `solvers`, the target's kernels solve equations.  With
+    `allow_serial`, loops that run in order may run on one thread; with `refuse_host`, nothing that
+    is array work may stay on the host.  `values` runs what a
     constant needs: None if nothing may run.  With `verdict_only` the kind of such a value is
     enough; with `run_module` values are those after the whole module ran.
     """
 
     library: str = ""
     host_products: bool = False
+    solvers: bool = True
     allow_serial: bool = False
     refuse_host: bool = False
     values: Values | None = None
     verdict_only: bool = False
     run_module: bool = False
+
+    @property
+    def own_solvers(self) -> bool:
+        """Whether equations are solved by kernels of the target's own, not by a library."""
+        return self.solvers and not self.library
 
 
 class Globals:

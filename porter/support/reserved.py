@@ -38,7 +38,7 @@ CONSTANTS = {
     "MOST_PARTIALS", "MOST_STATES", "ALONE", "CROWD", "CELLS", "LONG", "SOURCE", "FIXED", "PARTS",
     "GRAIN", "COLUMNS",
     "DRAWING", "STORING", "WARP", "SHORT", "SPIN", "STREAMS", "CHUNK_BYTES",
-    "WORKSPACE_BYTES", "RESULT_BYTES", "_KEPT",
+    "WORKSPACE_BYTES", "RESULT_BYTES", "_KEPT", "PANEL", "WIDTH",
 }  # fmt: skip
 #: functions of `templates/helpers_device.py.j2` and `helpers_host.py.j2`
 HELPERS = {
@@ -74,6 +74,8 @@ HELPERS = {
     "_whole_on_device", "_pipelined", "_aligned", "_blockwise_overlap", "_map_overlap", "_states",
     "_workspace", "_counter", "_new", "_by_signature", "_into", "draw_bits", "draw_uniform",
     "draw_normal", "_seed_of",
+    "factor_panel", "factor_tall_panel", "row_before", "solve_lower", "solve_upper",
+    "subtract_product", "multiply_pivots", "_factorised", "_solve", "_determinant",
 }  # fmt: skip
 #: what host functions take beside the parameters of the original, in this order after those
 OWN_KEYWORDS = ("stream", "seed", "states", "timing")

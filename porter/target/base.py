@@ -62,6 +62,8 @@ class Target(ABC):
     serial: ClassVar[bool] = False
     #: whether nothing of the target's own multiplies matrices as fast as NumPy's BLAS
     host_products: ClassVar[bool] = False
+    #: whether kernels of the target's own solve systems of equations
+    solvers: ClassVar[bool] = False
     #: whether a loop of the host around nothing but launches is a compiled function of its own
     compiles_loops: ClassVar[bool] = False
     #: the engines that verify its modules, as `porter verify` asks for them

@@ -51,6 +51,8 @@ class Cuda(Target):
         "EACH_LARGE": ("8", "rows of a large tile for each of its threads, which has EACH columns"),
         "WIDE_LARGE": ("EACH_LARGE * TILE", "rows of the large tiles, which have WIDE columns"),
         "LARGE": ("1280", "edge of the least result that has enough large tiles for a GPU"),
+        "PANEL": ("2048", "elements of a panel of columns that are in shared memory"),
+        "WIDTH": ("8", "most columns of a panel that are there at a time"),
         "LONG": ("64", "least rows of columns whose parts are folded by several threads"),
         "CELLS": ("1024", "most elements of an array that each block has in shared memory"),
         "CROWD": ("65536", "least elements that blocks add up in shared memory first"),
@@ -70,6 +72,7 @@ class Cuda(Target):
     }
     #: whether arrays that no caller sees are kept from call to call
     keeps: ClassVar[bool] = True
+    solvers = True
     decorators = frozenset(
         {"numba.cuda.jit", "numba_cuda_mlir.cuda.jit", "contextlib.contextmanager"}
     )

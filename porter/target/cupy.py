@@ -18,6 +18,7 @@ class Cupy(Cuda):
     templates = "cupy"
     rewrites: ClassVar[bool] = True
     keeps = False
+    solvers = False
     engines = ("simulator", "ptx", "gpu")
     packages = frozenset({"cuda"})
 

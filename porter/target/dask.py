@@ -58,6 +58,7 @@ class DaskCuda(Cuda):
     device = False
     engines = ("simulator", "ptx", "gpu")
     keeps = False
+    solvers = False
     schedules: ClassVar[Sequence[Schedule]] = (SerialRows(), SERIAL)
     block: ClassVar[Schedule] = Elementwise()
 

@@ -30,6 +30,7 @@ class Ufunc(Cuda):
     kernels = "ufuncs"
     engines = ("cpu", "ptx")
     keeps = False
+    solvers = False
     elements = True
     serial = True
     schedules: ClassVar[Sequence[Schedule]] = (Element(),)

@@ -37,3 +37,13 @@ def test_launches_that_are_alike_are_one() -> None:
     for place in range(50):
         found.add(Launch(place, "k", (), [], (1, 1, 1), (64, 1, 1), 0, ()))
     assert [(launch.place, weight) for launch, weight in found.chosen()] == [(0, 50.0)]
+
+
+def test_launches_that_come_again_in_each_turn_are_counted_by_kind() -> None:
+    """Every 16th of them is the first of its turn: such a choice would stand for none but those."""
+    found = Series()
+    for place in range(512):
+        args = (np.int64(place % 16),)
+        found.add(Launch(place, "k", ("i",), [], (1, 1, 1), (64, 1, 1), 0, args))
+    chosen = [(int(launch.args[0]), weight) for launch, weight in found.chosen()]
+    assert chosen == [(k, 32.0) for k in range(16)]

@@ -344,7 +344,7 @@ def returns(x):
         return x[i]
 
 def partly(x):
-    y = np.linalg.solve(x, x @ x)
+    y = np.linalg.eigvalsh(x @ x)
     return np.sin(y)
 """
     found = {v.name: v for v in analyze(SourceFile("f.py", text)).functions}

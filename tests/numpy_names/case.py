@@ -46,9 +46,9 @@ class Row:
     """How one name is tried. `tolerance` is in units of the dtype's eps, 0 is exact.
 
     `domain` says what the arrays hold (see `_values`), `special` the kinds of dtypes for
-    which NaN and Inf are tried, `least` the smallest size that NumPy accepts, `refused` the
-    dtypes for which porter must refuse.  `status` is "converted", "host", "library" or
-    "refused", the last three with what becomes of it in `why`.
+    which NaN and Inf are tried, `least` the smallest size that NumPy accepts, `largest` one that
+    is not too slow on the simulator, `refused` the dtypes for which porter must refuse.  `status`
+    is "converted", "host", "library" or "refused", the last three with what becomes of it in `why`.
     """
 
     cases: tuple[str, ...]
@@ -57,6 +57,7 @@ class Row:
     tolerance: float = 4
     special: str = "fc"
     least: int = 0
+    largest: int = 33
     refused: str = ""
     status: str = "converted"
     why: str = ""
@@ -163,7 +164,7 @@ class Trial:
     def variants(self, quick: bool = False) -> Iterator[tuple[str, tuple[Any, ...]]]:
         """Named argument lists: sizes, layouts, NaN and Inf, axes of size 1."""
         axes = max([0, *(SHAPES.get(a, "").count(",") + 1 for a in self.arguments)])
-        largest = 33 if axes < 3 else 9 if axes == 3 else 4
+        largest = min(33 if axes < 3 else 9 if axes == 3 else 4, self.row.largest)
         for size in (0, 1, 5) if quick else (*SIZES, largest):
             yield f"n={size}", self.make(size)
         base = self.make(7)

@@ -40,6 +40,8 @@ from porter.target.registry import TARGETS
 from tests.corpus.check import compare
 from tests.numpy_names.case import DTYPES, Trial, table, trials
 
+#: small blocks of solvers, all of whose threads meet at barriers
+PANELS = {"BLOCK_X": 4, "EACH": 2, "MANY_THREADS": 8, "PANEL": 18, "WIDTH": 2}
 SECONDS = 60 if "loops" not in sys.argv else 240
 #: a size-1 axis may be refused where NumPy would broadcast it, with a plain error
 STRICT = re.compile(r"raises ValueError")
@@ -89,6 +91,8 @@ def loaded(text: str, name: str) -> types.ModuleType:
     module = types.ModuleType(name)
     sys.modules[name] = module
     exec(compile(text, name, "exec"), module.__dict__)
+    if "factor_panel" in module.__dict__:
+        module.__dict__.update(PANELS)
     return module
 
 

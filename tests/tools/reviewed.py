@@ -45,6 +45,7 @@ ALIVE = {
         "rules/fixes.py apply_fixes",
         "schedule/registry.py registered",
     ],
+    "the text of a translated kernel calls it": ["ptx/machine/wave.py special"],
     "the choice of a schedule is to ask it; tests do today": [
         "cost/candidates.py seconds_of_candidates",
     ],

@@ -37,8 +37,8 @@ _THREADS = 125e3
 _SMALLEST = 8
 #: extents with which a call tells whether values decide what is launched
 _TOLD = 40
-#: threads of launches that compute single values
-_FEW = 1024
+#: threads of launches that compute single values, fewest first
+_FEW = (1, 32, 1024)
 
 
 #: what one call did, its arrays, and its results
@@ -201,13 +201,18 @@ class Job:
         None if values decide nothing.  A small call tells whether those with few threads do.
         """
         small = self.chosen.of({n: min(s, _TOLD) for n, s in self.chosen.extents.items()})
-        few = [
-            name for name, s in call.series.items() if s.largest and s.largest.threads <= _FEW
-        ]  # fmt: skip
         plain, whole = (self._told(run, small) for run in (None, self.counter.execute))
         if plain == whole:
             return None
-        return few if few and self._told(self._executing(few), small) == whole else ()
+        threads = {name: s.largest.threads for name, s in call.series.items() if s.largest}
+        for most in _FEW:
+            few = [name for name, n in threads.items() if n <= most]
+            try:
+                if few and self._told(self._executing(few), small) == whole:
+                    return few
+            except Failed:
+                continue  # a value that another kernel computes is refused
+        return ()
 
     def _told(self, run: Any, chosen: Chosen) -> dict[str, Any]:
         """What a call launches: how often, and how much the last time."""

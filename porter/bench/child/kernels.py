@@ -193,12 +193,13 @@ class Counter:
             moved += weight * tally.bytes
             elements += weight * _elements(tally, launch.args)
         used = self._used(self._text(tallies[0][2]))
-        instructions = sum(classes.values())
+        instructions, launches = sum(classes.values()), sum(w for _, w, _ in tallies)
         counts = KernelCounts(
             name, series.count, math.prod(largest.grid), math.prod(largest.block), classes,
             sums["warps"], elements, moved, sums["requests"], sums["sectors"],
             sums["ideal_sectors"], sums["bank_conflicts"], sums["barriers"],
-            max(t.longest for t, _, _ in tallies), max(t.waits for t, _, _ in tallies),
+            sum(w * t.longest for t, w, _ in tallies) / launches,
+            sum(w * t.waits for t, w, _ in tallies) / launches,
             instructions / (WARP * sums["warps"]) if sums["warps"] else 1.0,
             used["registers"], used["spill_bytes"], (used["shared_bytes"] or 0) + largest.dynamic,
             any(t.sampled or t.turns for t, _, _ in tallies) or len(tallies) < series.count,

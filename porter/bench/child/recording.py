@@ -86,7 +86,8 @@ class Series:
 
     count: int = 0
     step: int = 1
-    alike: bool = True
+    #: the first launch of each kind, and how many there are; None if there are too many kinds
+    kinds: list[tuple[Launch, int]] | None = field(default_factory=list)
     kept: list[Launch] = field(default_factory=list)
     last: Launch | None = None
     #: threads of launches from each kept one to the next
@@ -97,8 +98,7 @@ class Series:
 
     def add(self, launch: Launch) -> None:
         """Note one launch."""
-        if self.kept and self.alike:
-            self.alike = launch.alike(self.kept[0])
+        self._sort(launch)
         if self.count % self.step == 0:
             self.kept.append(launch)
             self.threads.append(0)
@@ -114,13 +114,23 @@ class Series:
             self.threads = [sum(pairs[k : k + 2]) for k in range(0, len(self.threads), 2)]
             self.step *= 2
 
+    def _sort(self, launch: Launch) -> None:
+        """Count a launch among its like: those of an inner loop come again in each outer turn."""
+        if self.kinds is None:
+            return
+        for k, (first, count) in enumerate(self.kinds):
+            if launch.alike(first):
+                self.kinds[k] = first, count + 1
+                return
+        self.kinds = None if len(self.kinds) > 2 * KEPT else [*self.kinds, (launch, 1)]
+
     def chosen(self) -> Iterator[tuple[Launch, float]]:
         """Launches that stand for all, each with how many of its like there are.
 
         Between two of them counts are on a line, as those of a shrinking triangle are.
         """
-        if self.alike:
-            yield self.kept[0], float(self.count)
+        if self.kinds is not None:
+            yield from ((launch, float(count)) for launch, count in self.kinds)
             return
         assert self.last is not None, "launches that differ are several"
         ends = [*self.kept[1:], self.last]

@@ -7,6 +7,7 @@ import textwrap
 
 from porter import ir
 from porter.codegen.host.base import HostBase
+from porter.ir.engines import Engine
 from porter.sizes.polynomial import Dim
 
 #: what needs no parentheses anywhere
@@ -31,8 +32,11 @@ class HostCalls(HostBase):
 
     def host_statement(self, s: ir.Host) -> None:
         """The statement, its placeholders filled in."""
-        if s.on_device:
+        if s.engine is Engine.CUPY:
             self._cupy_call(s)
+            return
+        if s.engine.is_solver:
+            self._solved(s)
             return
         text = self._with_values(textwrap.dedent(s.text).strip("\n"), s)
         for name, buffer in s.arrays:
@@ -73,6 +77,24 @@ class HostCalls(HostBase):
             self.emit(f"    {s.makes[0]} = _from_cupy({text})")
             return
         self.emit(f"    {', '.join(s.makes)} = map(_from_cupy, {text})")
+
+    def _solved(self, s: ir.Host) -> None:
+        """What the module's own solver makes of an array, in which it works."""
+        (_, name), (made,) = s.arrays[0], s.makes
+        used = (*self.target.new("", "").helpers, *self.target.workspace("", "", "").helpers)
+        self._needs(s.engine.value, "_factorised", "_to_host", "_blocks", *used)
+        self.needs.numba_types.add("int32")
+        if self.plan.buffers[name].dtype.kind == "c":
+            self._needs("_complex_pivots")
+        self.comment(s.origin)
+        operands = self.buffer(name)
+        vector = s.engine is Engine.SOLVE and self._lacks_axis(made, name)
+        tail = f".reshape({operands}.shape[:-1])" if vector else ""
+        self.emit(f"{made} = {s.engine.value}({operands}, stream){tail}")
+
+    def _lacks_axis(self, one: str, other: str) -> bool:
+        """Whether an array has fewer axes than another one."""
+        return len(self.plan.buffers[one].shape) < len(self.plan.buffers[other].shape)
 
     def _brought(self, text: str, placeholder: str, name: str, itself: bool) -> str:
         """An array where the host can read it; copied once if the text reads it more often."""

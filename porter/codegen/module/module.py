@@ -247,7 +247,21 @@ def _parts(
         more=len(own_keywords(target, False)),
     )
     own = [p for f in functions for p in f.parts]
-    return [p for p in (_trim(device), *own, _trim(host)) if p]
+    solvers = _solvers(needs, jinja, target) if "_factorised" in needs.helpers else ""
+    return [p for p in (_trim(device), *own, _trim(solvers), _trim(host)) if p]
+
+
+def _solvers(needs: Needs, jinja: Environment, target: Target) -> str:
+    """The kernels that factorise matrices, and the helpers that launch them."""
+    singular = target.workspace("singular", "1", "np.int32", zero=True)
+    return jinja.get_template("solvers.py.j2").render(
+        needs=needs.helpers,
+        complex="_complex_pivots" in needs.helpers,
+        pivots=target.workspace("pivots", "(many, n)", "np.int32").text,
+        singular=singular.text,
+        solution=target.new("(*lead, n, columns - n)", "operands.dtype").text,
+        determinant=target.new("tuple(lead)", "operands.dtype").text,
+    )
 
 
 def _bound(imports: Sequence[str]) -> set[str]:

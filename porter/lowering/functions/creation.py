@@ -103,7 +103,11 @@ def _full_like(call: Call) -> Value:
 def _eye(call: Call) -> Value:
     rows = shape_of(call, call.value("N"))[0]
     columns = rows if call.value("M") is NONE else shape_of(call, call.value("M"))[0]
-    k, dtype = int(call.constant("k")), call.dtype() or FLOAT64
+    return ones_on_diagonal(rows, columns, int(call.constant("k")), call.dtype() or FLOAT64)
+
+
+def ones_on_diagonal(rows: Poly, columns: Poly, k: int, dtype: DType) -> Array:
+    """1 on the k-th diagonal, 0 elsewhere."""
 
     def at(idx: Sequence[Poly]) -> ir.Expr:
         on = ir.Op("eq", (index_value(idx[0] + k), index_value(idx[1])), DType("bool"))

@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from porter import ir
-from porter.dtypes.dtype import FLOAT64, INT64, DType, promote
-from porter.ir.scalars import on_host
-from porter.lowering.arrays.calculus import normal_axis
+from porter.dtypes.dtype import FLOAT64, INT64, WEAK_INT, DType, promote
+from porter.ir.engines import Engine
+from porter.ir.scalars import cast, on_host
+from porter.lowering.arrays.calculus import (
+    ONE,
+    aligned,
+    as_array,
+    astype,
+    broadcast_shape,
+    normal_axis,
+    reindex,
+)
 from porter.lowering.arrays.rearrange import flat
 from porter.lowering.arrays.stores import store
+from porter.lowering.functions.creation import ones_on_diagonal
+from porter.lowering.functions.joining import join
 from porter.lowering.functions.registry import Call, function
-from porter.lowering.library import Result, complex_of, floating, library_call, real_of
+from porter.lowering.library import Result, complex_of, floating, library_call, real_of, solver
 from porter.numpy_functions import Dotted
 from porter.resolve.values import NONE, Array, Special, Value
 from porter.sizes.polynomial import Poly, minimum
@@ -37,7 +48,7 @@ def _known(call: Call, *names: str) -> str:
     return "".join(parts)
 
 
-@function("numpy.linalg.inv numpy.linalg.cholesky numpy.linalg.pinv", "a")
+@function("numpy.linalg.cholesky numpy.linalg.pinv", "a")
 def _same_matrix(call: Call) -> Value:
     a = _square(call, "a")
     shape = a.shape[::-1] if call.name.short == "pinv" else a.shape
@@ -45,14 +56,65 @@ def _same_matrix(call: Call) -> Value:
     return library_call(call, f"np.{call.name.path}({{0}})", [a], [result])[0]
 
 
+@function("numpy.linalg.inv", "a")
+def _inv(call: Call) -> Value:
+    """The solution for the identity matrix."""
+    if not call.ev.scope.options.own_solvers:
+        return _same_matrix(call)
+    a = _matrices(call, "a")
+    n = a.shape[-1]
+    return _solved(call, a, ones_on_diagonal(n, n, 0, floating(call, a)))
+
+
 @function("numpy.linalg.solve", "a b")
 def _solve(call: Call) -> Value:
-    a, b = _square(call, "a"), call.array("b")
-    if b.ndim not in (1, 2):
+    own = call.ev.scope.options.own_solvers
+    a, b = _matrices(call, "a") if own else _square(call, "a"), call.array("b")
+    if not b.ndim or not (own or b.ndim <= 2):
         raise call.refuse("PRT903", "`solve` requires a 1-D or 2-D right-hand side")
     dtype = _common(call, a, b)
-    text = "np.linalg.solve({0}, {1})"
-    return library_call(call, text, [a, b], [Result("solution", b.shape, dtype)])[0]
+    if not own:
+        text = "np.linalg.solve({0}, {1})"
+        return library_call(call, text, [a, b], [Result("solution", b.shape, dtype)])[0]
+    if b.ndim > 1:
+        return _solved(call, a, b)
+    # a vector, also for a stack of matrices (NumPy 2)
+    return _solved(call, a, reindex(b, (*b.shape, ONE), lambda idx: list(idx[:-1])), vector=True)
+
+
+def _matrices(call: Call, name: str) -> Array:
+    """A square matrix, or a stack of them."""
+    array = call.array(name)
+    if array.ndim < 2:
+        raise call.refuse("PRT903", f"`{call.name}` requires an array of at least two dimensions")
+    rows, columns = array.shape[-2:]
+    call.b.sizes.unify(rows, columns, "Last 2 dimensions of the array must be square")
+    return array
+
+
+def _solved(call: Call, a: Array, b: Array, vector: bool = False) -> Array:
+    """The solutions of `a @ x = b`, both with the leading axes of either.
+
+    A `vector` has no axis for its only column.
+    """
+    dtype = _common(call, a, b)
+    lead = broadcast_shape(call.b, [a.shape[:-2], b.shape[:-2]], f"`{call.name}`")
+    sides = [_stacked(as_array(astype(side, dtype)), lead) for side in (a, b)]
+    operands = join(call.b, sides, -1, f"`{call.name}`")
+    n = call.b.sizes.resolve(a.shape[-1])
+    text = "np.linalg.solve({0}[..., :{1}], {0}[..., {1}:])" + ("[..., 0]" if vector else "")
+    shape = (*lead, n) if vector else (*lead, n, b.shape[-1])
+    result = Result("solution", shape, operands.dtype)
+    return solver(call, Engine.SOLVE, text, operands, result, [ir.Value(n, WEAK_INT)])
+
+
+def _stacked(array: Array, lead: tuple[Poly, ...]) -> Array:
+    """A matrix for each index of the leading axes."""
+
+    def at(idx: Sequence[Poly]) -> ir.Expr:
+        return array.at([*aligned(array.shape[:-2], idx[:-2]), *idx[-2:]])
+
+    return Array((*lead, *array.shape[-2:]), array.dtype, at)
 
 
 def _common(call: Call, a: Array, b: Array) -> DType:
@@ -64,10 +126,16 @@ def _common(call: Call, a: Array, b: Array) -> DType:
 
 @function("numpy.linalg.det", "a")
 def _det(call: Call) -> Value:
-    a = _square(call, "a")
-    result = Result("det", (), floating(call, a))
-    made = library_call(call, "np.linalg.det({0})", [a], [result])[0]
-    return made.at(())
+    own = call.ev.scope.options.own_solvers
+    a = _matrices(call, "a") if own else _square(call, "a")
+    result = Result("determinant", a.shape[:-2], floating(call, a))
+    text = "np.linalg.det({0})"
+    if own:
+        held = Array(a.shape, result.dtype, lambda idx: cast(a.at(idx), result.dtype))
+        made = solver(call, Engine.DETERMINANT, text, held, result)
+    else:
+        made = library_call(call, text, [a], [result])[0]
+    return made if made.ndim else made.at(())
 
 
 @function("numpy.linalg.eigvalsh", "a UPLO=L")

@@ -17,13 +17,13 @@ T = TypeVar("T")
 SMALL_BLOCKS = {
     "THREADS": 8, "MANY_THREADS": 8, "BLOCK_X": 4, "TILE": 4, "EACH": 2, "EACH_LARGE": 3,
     "STRIP": 2, "MOST_PARTIALS": 3, "MAX_BLOCKS": 3, "MOST_STATES": 24, "TIME_ROWS": 10,
-    "TIME_COLUMNS": 11, "LINE_HALO": 4, "LINE_TILE": 11,
+    "TIME_COLUMNS": 11, "LINE_HALO": 4, "LINE_TILE": 11, "PANEL": 18, "WIDTH": 2,
 }  # fmt: skip
 #: what stands in for them in cases with more blocks than a block has threads
 MANY_BLOCKS = {
     "THREADS": 4, "MANY_THREADS": 4, "BLOCK_X": 2, "TILE": 2, "EACH": 2, "EACH_LARGE": 3,
     "STRIP": 2, "MOST_PARTIALS": 16, "MAX_BLOCKS": 40, "MOST_STATES": 64, "TIME_ROWS": 13,
-    "TIME_COLUMNS": 9, "LINE_HALO": 6, "LINE_TILE": 17,
+    "TIME_COLUMNS": 9, "LINE_HALO": 6, "LINE_TILE": 17, "PANEL": 10, "WIDTH": 2,
 }  # fmt: skip
 #: those of them that limit a grid: a kernel whose grid is cut loops over the rest
 GRID_LIMITS = ("MOST_PARTIALS", "MAX_BLOCKS")

@@ -275,7 +275,7 @@ def values(
     others: Sequence[Outcome],
     sums: Sums,
     *,
-    special: bool = False,
+    unlike: str = "",
     worst: Worst | None = None,
     cancelled: Outcome | None = None,
 ) -> Difference | None:
@@ -284,10 +284,10 @@ def values(
     `others` are runs of the original itself, in higher precision, with inputs moved in
     their last place and with random roundings: how far they are from `expected` is the
     error that the computation has anyway.  `sums` tells the longest axis that a reduction
-    may run over.  `worst` collects the errors of what passes.  With `special` (NaN or
-    infinities among the inputs) complex results that are not finite are not compared: what
-    they are depends on how a product is written.  With a `cancelled` run a number may be missing
-    where rounding alone made it (see `Runs.undecided`).
+    may run over.  `worst` collects the errors of what passes.  Results of the kinds `unlike`
+    that are not finite are not compared: what they are depends on how a product is written.
+    With a `cancelled` run a number may be missing where rounding alone made it (see
+    `Runs.undecided`).
     """
     leaves = list(parts(expected, names))
     # runs with the very same inputs come first: they tell what exact comparisons decide
@@ -306,7 +306,7 @@ def values(
         if fits[0:1] == [True] and others[kept[0]].changed.wide:
             same_shape[0] = _believed(np.asarray(e), same_shape[0], same_shape[1:], sums.longest)
         pair = np.asarray(e), np.asarray(a)
-        if special and pair[0].dtype.kind == "c":
+        if pair[0].dtype.kind in unlike:
             finite = np.isfinite(pair[0]) & np.isfinite(pair[1])
             pair = np.where(finite, pair[0], 0), np.where(finite, pair[1], 0)
         nothing = len(zero) == len(leaves) and np.shape(zero[k]) == np.shape(e)

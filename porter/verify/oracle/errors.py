@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from porter.verify.engines.launches import LaunchError
 from porter.verify.engines.scheduler import from_kernel
 from porter.verify.oracle import calls
@@ -11,6 +13,11 @@ _ARITHMETIC = (ZeroDivisionError, OverflowError, FloatingPointError)
 _ARITHMETIC += (MemoryError, RecursionError, calls.TooLong, calls.UndefinedCast)  # type: ignore[assignment]
 _ARITHMETIC_TEXTS = ("math domain", "math range", "cannot convert float", "negative integer power",
                      "Singular matrix", "not positive definite")  # fmt: skip
+
+
+def by_rounding(error: BaseException | None) -> bool:
+    """Whether a matrix was found to be singular: rounding makes a pivot 0, or nearly so."""
+    return isinstance(error, np.linalg.LinAlgError) and "Singular" in str(error)
 
 
 def arithmetic(error: BaseException) -> bool:

@@ -11,6 +11,7 @@ Calls of other functions go through `zeros`, which chooses among equal zeros ins
 from __future__ import annotations
 
 import ast
+import inspect
 import math
 import operator
 from collections.abc import Callable, Iterator
@@ -103,6 +104,8 @@ class Roughen(ast.NodeTransformer):
             node.args.insert(0, node.func)
             node.func = ast.copy_location(ast.Name("_porter_spread", ast.Load()), node)
             return ast.fix_missing_locations(node)
+        if spec_of(name).solves:
+            return _call("_porter_solved", node, node.func, *node.args)
         if not spec_of(name).rounds or any(k.arg == "out" for k in node.keywords):
             if name in _OF_FRAMES:
                 return node
@@ -178,6 +181,19 @@ def _called(function: Callable[..., Any], *args: Any) -> Any:
         # what is beyond the narrow type is no rounding
         result = narrow if math.isfinite(narrow) or not math.isfinite(result) else result
     return _moved(result)
+
+
+def _solved(function: Callable[..., Any], *args: Any) -> Any:
+    """What a function gives that eliminates, of arguments that are moved.
+
+    Its result is the exact one of a matrix that differs in its last places (N. J. Higham, Accuracy
+    and Stability of Numerical Algorithms, 2002, theorem 9.3): how far that moves a result depends
+    on the condition of the matrix, which a moved result does not show.
+    """
+    if _RANDOM[0] is None:
+        return function(*args)
+    arrays = (np.asarray(a) for a in args)
+    return _moved(function(*(_moved(a if a.dtype.kind in "fc" else a + 0.0) for a in arrays)))
 
 
 def _spread(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
@@ -259,6 +275,13 @@ def _moved(result: Any, where: Any = True) -> Any:
     return math.nextafter(result, direction)
 
 
+def solves(function: Callable[..., Any]) -> bool:
+    """Whether a roughened function, or another one of its file, solves systems of equations."""
+    scope = getattr(inspect.unwrap(function), "__globals__", {})
+    codes = (getattr(f, "__code__", None) for f in (function, *scope.values()))
+    return any("_porter_solved" in code.co_names for code in codes if code is not None)
+
+
 #: what a roughened function finds among its globals
 NAMES: dict[str, Any] = {
     "_porter_op": _op,
@@ -266,6 +289,7 @@ NAMES: dict[str, Any] = {
     "_porter_item": _item,
     "_porter_moved": _moved,
     "_porter_called": _called,
+    "_porter_solved": _solved,
     "_porter_spread": _spread,
     "_porter_index": _Index(),
     "_porter_zeros": zeros.called,

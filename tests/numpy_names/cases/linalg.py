@@ -3,6 +3,9 @@
 from tests.numpy_names.case import COMPLEX, REAL, Row, rows
 
 PRODUCTS = f"i4 u1 {REAL} {COMPLEX}"
+#: a matrix whose condition is small, and a stack of two
+_OWN = "(S + 9 * np.eye(len(S)))"
+_STACK = f"x = {_OWN}\nx = np.stack((x, x[::-1]))"
 
 ROWS: dict[str, Row] = {
     "numpy.matmul": Row(
@@ -121,6 +124,33 @@ ROWS: dict[str, Row] = {
         "np.linalg.matrix_power(S, 5)",
         dtypes=PRODUCTS,
         tolerance=1024,
+        special="",
+    ),
+    "numpy.linalg.solve": Row(
+        f"np.linalg.solve({_OWN}, v) + v",
+        f"np.linalg.solve({_OWN}, A)",
+        f"{_STACK}\nreturn np.linalg.solve(x, A)",
+        f"{_STACK}\nreturn np.linalg.solve(x, v)",
+        f"{_STACK}\nreturn np.linalg.solve(x[0], x)",
+        dtypes=f"i4 {REAL} {COMPLEX}",
+        tolerance=1e4,
+        largest=9,
+        special="",
+    ),
+    "numpy.linalg.inv": Row(
+        f"np.linalg.inv({_OWN}) * 2",
+        f"{_STACK}\nreturn np.linalg.inv(x)",
+        dtypes=f"i4 {REAL} {COMPLEX}",
+        tolerance=1e4,
+        largest=9,
+        special="",
+    ),
+    "numpy.linalg.det": Row(
+        "np.linalg.det(S) * v",
+        f"{_STACK}\nreturn np.linalg.det(x)",
+        dtypes=f"i4 {REAL} {COMPLEX}",
+        tolerance=1e4,
+        largest=9,
         special="",
     ),
 }

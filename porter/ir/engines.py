@@ -16,6 +16,7 @@ class Engine(Enum):
     CUPY = "cupy"
     SOLVE = "_solve"
     DETERMINANT = "_determinant"
+    CHOLESKY = "_cholesky"
 
     @property
     def on_device(self) -> bool:
@@ -25,4 +26,4 @@ class Engine(Enum):
     @property
     def is_solver(self) -> bool:
         """Whether it is of the module's own."""
-        return self in (Engine.SOLVE, Engine.DETERMINANT)
+        return self not in (Engine.NUMPY, Engine.CUPY)

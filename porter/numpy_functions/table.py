@@ -46,9 +46,10 @@ _rows("outer", rank=Rank.SQUARE, rounds=True)
 _rows("trace", method=0, rounds=True)
 _rows("inner einsum tensordot", rounds=True)
 _rows("diagflat", rank=Rank.SQUARE)
-_rows("linalg.cholesky linalg.eigh linalg.eigvalsh linalg.lstsq linalg.pinv linalg.qr linalg.svd",
-      axes=2, cupy=True)  # fmt: skip
-_rows("linalg.det linalg.inv linalg.solve", axes=2, cupy=True, solves=True)
+_rows(
+    "linalg.eigh linalg.eigvalsh linalg.lstsq linalg.pinv linalg.qr linalg.svd", axes=2, cupy=True
+)
+_rows("linalg.cholesky linalg.det linalg.inv linalg.solve", axes=2, cupy=True, solves=True)
 _rows("fft.fft fft.ifft fft.rfft fft.irfft fft.fft2 fft.ifft2 fft.fftn fft.ifftn", cupy=True)
 
 # -- arrays that are made ----------------------------------------------------------------------

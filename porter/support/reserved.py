@@ -76,6 +76,7 @@ HELPERS = {
     "draw_normal", "_seed_of",
     "factor_panel", "factor_tall_panel", "row_before", "solve_lower", "solve_upper",
     "subtract_product", "multiply_pivots", "_factorised", "_solve", "_determinant",
+    "factor_columns", "subtract_square", "_cholesky",
 }  # fmt: skip
 #: what host functions take beside the parameters of the original, in this order after those
 OWN_KEYWORDS = ("stream", "seed", "states", "timing")

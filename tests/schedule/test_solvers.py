@@ -16,6 +16,7 @@ from tests.support.shell import Shell, porter
 HEAD = "import numpy as np\n\n\n"
 SOLVE = f"{HEAD}def f(a, b):\n    return np.linalg.solve(a, b)\n"
 MATRICES = "float64[:, :], float64[:, :]"
+CHOLESKY = ("factor_columns", "subtract_square")
 
 
 @pytest.mark.parametrize(
@@ -25,6 +26,7 @@ MATRICES = "float64[:, :], float64[:, :]"
         ("np.linalg.solve(a, b)", "complex64[:, :, :], complex64[:, :]", "_solve"),
         ("np.linalg.inv(a + b)", "float32[:, :], float32[:, :]", "_solve"),
         ("np.linalg.det(a) * b", "float64[:, :, :], float64[:]", "_determinant"),
+        ("np.linalg.cholesky(a @ b)", "float32[:, :], float32[:, :]", "_cholesky"),
     ],
 )
 def test_nothing_leaves_the_device(shell: Shell, value: str, signature: str, helper: str) -> None:
@@ -107,11 +109,14 @@ def test_sizes_at_the_borders(dtype: str, ndim: int, right: int, count: int) -> 
             *("subtract_product", "i + t < lu.shape[1] and j", "i + t <= lu.shape[1] and j"),
             marks=pytest.mark.long,
         ),
+        ("factor_columns", "if x <= y else", "if x < y else"),
+        pytest.param("subtract_square", "Idx.y > cuda", "Idx.y >= cuda", marks=pytest.mark.long),
         ("solve_upper", "last - first - 1, -1, -1", "last - first - 1, 0, -1"),
     ],
 )
 def test_verification_sees_a_mistake(shell: Shell, kernel: str, right: str, wrong: str) -> None:
-    shell.write("f.py", SOLVE)
+    text = "low = np.linalg.cholesky(a @ a.T + np.eye(len(a)))\n    return np.linalg.solve(low, b)"
+    shell.write("f.py", SOLVE if kernel not in CHOLESKY else f"{HEAD}def f(a, b):\n    {text}\n")
     assert shell.convert("f.py", "--no-verify", "--signature", MATRICES) == 0
     path = shell.folder / "f_cuda.py"
     before, name, behind = path.read_text().partition(f"def {kernel}(")
@@ -162,6 +167,25 @@ def test_what_has_no_solution(shell: Shell) -> None:
     # NaN becomes a pivot: no number is found where NumPy has none
     solution, determinant = found.f(np.array([[np.nan, 0.0], [0.0, 1.0]]), b)
     assert np.isnan(solution).all() and np.isnan(determinant)
+
+
+@pytest.mark.skipif(compiler() is None, reason="no CUDA compiler is installed")
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+def test_the_compiled_cholesky(shell: Shell, dtype: str) -> None:
+    """Only the lower triangle is read; a matrix that is not definite is refused."""
+    found = made(shell, "def f(a):\n    return np.linalg.cholesky(a)\n", f"{dtype}[:, :, :]")
+    rng = np.random.default_rng(3)
+    for n in (1, 32, 33, 70):
+        a = rng.normal(size=(2, n, n)) + (1j * rng.normal(size=(2, n, n)) if dtype[0] == "c" else 0)
+        a = (a @ np.swapaxes(a, 1, 2).conj() + n * np.eye(n)).astype(dtype)
+        expected = np.linalg.cholesky(a)
+        a[:, 0, 1:] = np.nan
+        found_factor = found.f(a)
+        assert found_factor.dtype == dtype
+        scale = 64 * np.finfo(dtype).eps * np.abs(expected).max()
+        np.testing.assert_allclose(found_factor, expected, rtol=0, atol=scale)
+    with pytest.raises(np.linalg.LinAlgError, match="Matrix is not positive definite"):
+        found.f(np.diag([1, -1, 1]).astype(dtype)[None])
 
 
 @pytest.mark.skipif(compiler() is None, reason="no CUDA compiler is installed")

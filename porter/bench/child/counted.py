@@ -201,7 +201,10 @@ class Job:
         None if values decide nothing.  A small call tells whether those with few threads do.
         """
         small = self.chosen.of({n: min(s, _TOLD) for n, s in self.chosen.extents.items()})
-        plain, whole = (self._told(run, small) for run in (None, self.counter.execute))
+        try:
+            plain, whole = (self._told(run, small) for run in (None, self.counter.execute))
+        except Failed:
+            return None  # these numbers are refused, such as a matrix that is not definite
         if plain == whole:
             return None
         threads = {name: s.largest.threads for name, s in call.series.items() if s.largest}

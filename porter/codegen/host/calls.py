@@ -82,8 +82,10 @@ class HostCalls(HostBase):
         """What the module's own solver makes of an array, in which it works."""
         (_, name), (made,) = s.arrays[0], s.makes
         used = (*self.target.new("", "").helpers, *self.target.workspace("", "", "").helpers)
-        self._needs(s.engine.value, "_factorised", "_to_host", "_blocks", *used)
-        self.needs.numba_types.add("int32")
+        self._needs(s.engine.value, "_to_host", "_blocks", *used)
+        if s.engine is not Engine.CHOLESKY:
+            self._needs("_factorised")
+            self.needs.numba_types.add("int32")
         if self.plan.buffers[name].dtype.kind == "c":
             self._needs("_complex_pivots")
         self.comment(s.origin)

@@ -247,20 +247,25 @@ def _parts(
         more=len(own_keywords(target, False)),
     )
     own = [p for f in functions for p in f.parts]
-    solvers = _solvers(needs, jinja, target) if "_factorised" in needs.helpers else ""
+    solving = needs.helpers & {"_factorised", "_cholesky"}
+    solvers = _solvers(needs, jinja, target) if solving else ""
     return [p for p in (_trim(device), *own, _trim(solvers), _trim(host)) if p]
 
 
 def _solvers(needs: Needs, jinja: Environment, target: Target) -> str:
     """The kernels that factorise matrices, and the helpers that launch them."""
-    singular = target.workspace("singular", "1", "np.int32", zero=True)
+    singular, wrong = (
+        target.workspace(name, "1", "np.int32", zero=True).text for name in ("singular", "wrong")
+    )
     return jinja.get_template("solvers.py.j2").render(
         needs=needs.helpers,
         complex="_complex_pivots" in needs.helpers,
         pivots=target.workspace("pivots", "(many, n)", "np.int32").text,
-        singular=singular.text,
+        singular=singular,
+        wrong=wrong,
         solution=target.new("(*lead, n, columns - n)", "operands.dtype").text,
         determinant=target.new("tuple(lead)", "operands.dtype").text,
+        factor=target.new("operands.shape", "operands.dtype").text,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from porter import ir
 from porter.dtypes.dtype import FLOAT64, INT64, WEAK_INT, DType, promote
 from porter.ir.engines import Engine
-from porter.ir.scalars import cast, on_host
+from porter.ir.scalars import on_host
 from porter.lowering.arrays.calculus import (
     ONE,
     aligned,
@@ -48,7 +48,17 @@ def _known(call: Call, *names: str) -> str:
     return "".join(parts)
 
 
-@function("numpy.linalg.cholesky numpy.linalg.pinv", "a")
+@function("numpy.linalg.cholesky", "a")
+def _cholesky(call: Call) -> Value:
+    if not call.ev.scope.options.own_solvers:
+        return _same_matrix(call)
+    a = _matrices(call, "a")
+    result = Result("factor", a.shape, floating(call, a))
+    held = as_array(astype(a, result.dtype))
+    return solver(call, Engine.CHOLESKY, "np.linalg.cholesky({0})", held, result)
+
+
+@function("numpy.linalg.pinv", "a")
 def _same_matrix(call: Call) -> Value:
     a = _square(call, "a")
     shape = a.shape[::-1] if call.name.short == "pinv" else a.shape
@@ -131,7 +141,7 @@ def _det(call: Call) -> Value:
     result = Result("determinant", a.shape[:-2], floating(call, a))
     text = "np.linalg.det({0})"
     if own:
-        held = Array(a.shape, result.dtype, lambda idx: cast(a.at(idx), result.dtype))
+        held = as_array(astype(a, result.dtype))
         made = solver(call, Engine.DETERMINANT, text, held, result)
     else:
         made = library_call(call, text, [a], [result])[0]

@@ -182,6 +182,24 @@ class Judge:
             worst=self.tally.worst, cancelled=cancelled,
         )  # fmt: skip
 
+    def rounding_decides(self, inputs: Inputs, expected: compare.Outcome) -> bool:
+        """Whether rounding may make a matrix singular that the original has solved for.
+
+        So it is where the original raises for numbers that are nearly the same, or no digit of its
+        results is sure.
+        """
+        if calls.has_special(inputs):
+            return True
+        plain, rng = replace(inputs, form="host"), np.random.default_rng(self.settings.seed)
+        rounding.reset(self.settings.seed)
+        names = [a.name for a in inputs.arguments]
+        nudged = [variations.nudged(plain, rng) for _ in range(4)]
+        for changed in (plain, plain, *nudged):
+            other = calls.original(self.subject.rough, changed, patience=6 * calls.PATIENCE)
+            if other.error is not None or compare.is_lost(expected, other, names):
+                return True
+        return False
+
     @cached_property
     def _solves(self) -> bool:
         """Whether the original eliminates: LAPACK's libraries treat NaN and infinity as they do."""

@@ -317,6 +317,19 @@ def values(
     return None
 
 
+def is_lost(expected: Outcome, other: Outcome, names: Sequence[str]) -> bool:
+    """Whether another run has results of which no digit is the same."""
+    pairs = zip(parts(expected, names), parts(other, names), strict=False)
+    for (_, e), (_, o) in pairs:
+        if np.shape(e) != np.shape(o):
+            return True
+        if np.asarray(e).dtype.kind in "fc" and np.size(e):
+            apart = _apart(np.asarray(e), np.asarray(o)).max()
+            if not apart < LOST * np.abs(np.asarray(e)).max():
+                return bool(apart != 0)
+    return False
+
+
 def _leaf(
     place: str,
     expected: Array,

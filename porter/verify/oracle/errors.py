@@ -8,16 +8,19 @@ from porter.verify.engines.launches import LaunchError
 from porter.verify.engines.scheduler import from_kernel
 from porter.verify.oracle import calls
 
+#: what is said of a matrix of which one pivot is 0, or not positive
+_BY_ROUNDING = ("Singular matrix", "not positive definite")
 #: what Python's scalar arithmetic raises where a GPU gives NaN or infinity
 _ARITHMETIC = (ZeroDivisionError, OverflowError, FloatingPointError)
 _ARITHMETIC += (MemoryError, RecursionError, calls.TooLong, calls.UndefinedCast)  # type: ignore[assignment]
 _ARITHMETIC_TEXTS = ("math domain", "math range", "cannot convert float", "negative integer power",
-                     "Singular matrix", "not positive definite")  # fmt: skip
+                     *_BY_ROUNDING)  # fmt: skip
 
 
 def by_rounding(error: BaseException | None) -> bool:
-    """Whether a matrix was found to be singular: rounding makes a pivot 0, or nearly so."""
-    return isinstance(error, np.linalg.LinAlgError) and "Singular" in str(error)
+    """Whether a pivot of a matrix was found to be 0 or negative, or by rounding nearly so."""
+    found = isinstance(error, np.linalg.LinAlgError)
+    return found and any(t in str(error) for t in _BY_ROUNDING)
 
 
 def arithmetic(error: BaseException) -> bool:

@@ -137,6 +137,14 @@ ROWS: dict[str, Row] = {
         largest=9,
         special="",
     ),
+    "numpy.linalg.cholesky": Row(
+        f"x = {_OWN}\nreturn np.linalg.cholesky(x @ x.conj().T) * 2",
+        f"{_STACK}\nreturn np.linalg.cholesky(x @ np.swapaxes(x, 1, 2).conj())",
+        dtypes=f"i4 {REAL} {COMPLEX}",
+        tolerance=1e4,
+        largest=9,
+        special="",
+    ),
     "numpy.linalg.inv": Row(
         f"np.linalg.inv({_OWN}) * 2",
         f"{_STACK}\nreturn np.linalg.inv(x)",

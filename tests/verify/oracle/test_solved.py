@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from porter.verify.oracle import rounding
+from porter.verify.oracle import compare, rounding
 from porter.verify.oracle.errors import by_rounding
+from porter.verify.run import verify_module
+from tests.support.commands import porter
 
 SOURCE = """
 def solved(a, b):
@@ -59,3 +62,27 @@ def test_rounding_decides_about_singular_matrices() -> None:
     with pytest.raises(np.linalg.LinAlgError) as other:
         np.linalg.inv(np.zeros((2, 3)))
     assert not by_rounding(other.value)
+
+
+def test_results_without_a_digit_that_is_sure() -> None:
+    def outcome(*values: float) -> compare.Outcome:
+        return compare.Outcome(result=np.array(values))
+
+    assert not compare.is_lost(outcome(1.0, 2.0), outcome(1.0, 2.0), [])
+    assert not compare.is_lost(outcome(1.0, 2.0), outcome(1.01, 2.0), [])
+    assert compare.is_lost(outcome(1.0, 2.0), outcome(1.0, 3.0), [])
+    assert compare.is_lost(outcome(1.0, 2.0), outcome(1.0, np.nan), [])
+    assert not compare.is_lost(outcome(0.0), outcome(0.0), [])
+
+
+def test_a_kernel_that_refuses_what_has_a_solution_is_wrong(tmp_path: Path) -> None:
+    """Its error is excused only where rounding decides."""
+    source = "import numpy as np\n\n\ndef f(a, b):\n    return np.linalg.solve(a, b) * 2\n"
+    (tmp_path / "f.py").write_text(source)
+    types = "float64[:, :], float64[:, :]"
+    made = porter(tmp_path, "convert", "f.py", "--signature", types, "--no-verify")
+    assert made.returncode == 0, made.stderr
+    path = tmp_path / "f_cuda.py"
+    path.write_text(path.read_text().replace("if pivot == 0:", "if pivot <= 0:", 1))
+    (found,) = verify_module(path, on=("simulator",))
+    assert found.mismatch is not None and "LinAlgError" in found.mismatch.message

@@ -31,6 +31,7 @@ from typing import Any
 
 from tests.corpus.inputs import CASES
 from tests.corpus.sources import original, source_of
+from tests.support.panels import with_small_panels
 from tests.support.paths import ROOT
 
 CONVERT_SECONDS, CHECK_SECONDS = (
@@ -173,7 +174,8 @@ def smaller_blocks(path: Path) -> Path:
     """The module with fewer threads in a block: quick, and small arrays fill many blocks."""
     small = path.with_name("small_" + path.name)
     text = re.sub(r"^THREADS = \d+", "THREADS = 32", path.read_text(), flags=re.M)
-    small.write_text(re.sub(r"^TILE = \d+", "TILE = 4", text, flags=re.M))
+    text = with_small_panels(re.sub(r"^TILE = \d+", "TILE = 4", text, flags=re.M))
+    small.write_text(text)
     return small
 
 

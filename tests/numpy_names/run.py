@@ -39,9 +39,9 @@ from porter.source.module import SourceModule
 from porter.target.registry import TARGETS
 from tests.corpus.check import compare
 from tests.numpy_names.case import DTYPES, Trial, table, trials
+from tests.support.panels import with_small_panels
 
-#: small blocks of solvers, all of whose threads meet at barriers
-PANELS = {"BLOCK_X": 4, "EACH": 2, "MANY_THREADS": 8, "PANEL": 18, "WIDTH": 2}
+#: the limit of a trial
 SECONDS = 60 if "loops" not in sys.argv else 240
 #: a size-1 axis may be refused where NumPy would broadcast it, with a plain error
 STRICT = re.compile(r"raises ValueError")
@@ -90,9 +90,7 @@ def loaded(text: str, name: str) -> types.ModuleType:
     """The generated module, executed."""
     module = types.ModuleType(name)
     sys.modules[name] = module
-    exec(compile(text, name, "exec"), module.__dict__)
-    if "factor_panel" in module.__dict__:
-        module.__dict__.update(PANELS)
+    exec(compile(with_small_panels(text), name, "exec"), module.__dict__)
     return module
 
 

@@ -138,7 +138,8 @@ def ptx_lines(compiled: list[Evidence], compiler: str = "") -> Iterator[str]:
         if "cases" in bad.detail:
             yield f"failed on the compiled PTX{arch}{by}: {reason}"
             return
-        yield f"failed to compile to PTX{arch}{by}: {reason}"
+        what = "cannot be launched" if bad.detail.get("unfit") else "failed to compile to PTX"
+        yield f"{what}{arch}{by}: {reason}"
         return
     done = [e for e in compiled if e.status == PASSED]
     if done:

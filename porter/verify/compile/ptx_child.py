@@ -205,6 +205,7 @@ def compiled(
     worst: dict[str, int | None] = {"registers": None, "spill_bytes": None, "shared_bytes": None}
     doubles: int | None = None
     shares: list[float] = []
+    refused = ""
     module.target(arch)
     found: list[tuple[str, str]] = []
     failed: Exception | None = None
@@ -220,6 +221,13 @@ def compiled(
         threads, registers = blocks.get(launch["kernel"]), used["registers"]
         if threads and registers is not None:
             shares.append(occupancy(arch, threads, registers, used["shared_bytes"] or 0))
+            if not shares[-1]:
+                shared = f" and {used['shared_bytes']} bytes of shared memory"
+                refused = (
+                    f"{launch['kernel']}: a block of {threads} threads, each with {registers}"
+                    f" registers{shared if used['shared_bytes'] else ''}, does not fit a"
+                    " multiprocessor"
+                )
         if single(launch):
             doubles = (doubles or 0) + double_instructions(ptx)
     if failed is not None:
@@ -230,6 +238,9 @@ def compiled(
         failure = detail | worst | {"f64": doubles, "error": text}
         return {"on": "ptx", "status": FAILED, "cases": len(found), "detail": failure}
     detail |= worst | {"f64": doubles, "occupancy": min(shares, default=None)}
+    if refused:
+        failure = detail | {"error": refused, "unfit": True}
+        return {"on": "ptx", "status": FAILED, "cases": len(launches), "detail": failure}
     return {"on": "ptx", "status": PASSED, "cases": len(launches), "detail": detail}
 
 

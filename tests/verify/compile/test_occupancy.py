@@ -10,6 +10,10 @@ from pathlib import Path
 import pytest
 
 from porter.verify.compile.occupancy import ARCHITECTURES, blocks_per_sm, occupancy
+from porter.verify.report import ptx_lines
+from porter.verify.run import verify_module
+from tests.support.machine import compiler
+from tests.support.shell import Shell
 
 PROGRAM = """
 #include <cstdio>
@@ -81,3 +85,20 @@ def test_known_figures() -> None:
     assert occupancy("sm_86", 1024, 32, 0) == pytest.approx(2 / 3)
     assert occupancy("sm_75", 128, 16, 40_000) == 0.125
     assert occupancy("sm_90", 1024, 128, 0) == 0.0
+
+
+@pytest.mark.skipif(compiler() is None, reason="no CUDA compiler is installed")
+def test_a_block_that_does_not_fit_fails(shell: Shell) -> None:
+    """The launch would be an error; the simulator and the emulator know of no registers."""
+    text = "import numpy as np\n\n\ndef f(x, o):\n    return np.sqrt(((x - o) ** 2).sum(axis=1))\n"
+    shell.write("f.py", text)
+    assert shell.convert("f.py", "--signature", "float64[:, :], float64[:]", "--no-verify") == 0
+    path = shell.folder / "f_cuda.py"
+    path.write_text(path.read_text().replace("\nTHREADS = 256", "\nTHREADS = 1024"))
+    (found,) = verify_module(path, on=("ptx",))
+    unfit = [e for e in found.evidence if e.detail.get("unfit")]
+    assert unfit and found.failed and all(e.detail["occupancy"] == 0 for e in unfit)
+    (line, *_) = ptx_lines(unfit)
+    assert line.startswith(
+        f"cannot be launched for {unfit[0].detail['arch']}: f_rows: a block of 1024"
+    )

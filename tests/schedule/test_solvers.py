@@ -52,6 +52,13 @@ def test_who_else_solves(shell: Shell, options: tuple[str, ...], call: str) -> N
     assert call in shell.out and "factor_panel" not in shell.out
 
 
+def test_a_solver_is_timed(shell: Shell) -> None:
+    shell.write("f.py", SOLVE)
+    assert shell.convert("f.py", "--signature", MATRICES, "--timing", "-o", "-") == 0
+    timed = "with _timed(times, _solve, stream):\n        solution = _solve(operands, stream)\n"
+    assert timed in shell.out
+
+
 def test_what_is_solved_is_no_copy_that_others_read(shell: Shell) -> None:
     """The solver works in place: each call has operands of its own, also inside of a loop."""
     loop = "    for _ in range(3):\n        x = x + np.linalg.solve(a, b)\n"

@@ -159,6 +159,15 @@ class HostBase:
     def _needs(self, *helpers: str) -> None:
         self.needs.helpers |= set(helpers)
 
+    def _timed(self, kernel: str, call: str) -> None:
+        """A launch, between events where times are asked for."""
+        if not self.target.extras.timing:
+            self.emit(call)
+            return
+        self._needs("_timed")
+        self.emit(f"with _timed(times, {kernel}, stream):")
+        self.emit(f"    {call}")
+
     def _shape(self, shape: tuple[Poly, ...]) -> str:
         """A shape: an argument's where it is the same."""
         like = next((p.name for p in self.arrays

@@ -92,7 +92,7 @@ class HostCalls(HostBase):
         operands = self.buffer(name)
         vector = s.engine is Engine.SOLVE and self._lacks_axis(made, name)
         tail = f".reshape({operands}.shape[:-1])" if vector else ""
-        self.emit(f"{made} = {s.engine.value}({operands}, stream){tail}")
+        self._timed(s.engine.value, f"{made} = {s.engine.value}({operands}, stream){tail}")
 
     def _lacks_axis(self, one: str, other: str) -> bool:
         """Whether an array has fewer axes than another one."""

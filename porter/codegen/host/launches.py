@@ -133,15 +133,6 @@ class Launches(HostBase):
         self.for_all[written.name] = free
         return self.host.poly(grid.shape[0]) if free else ""
 
-    def _timed(self, kernel: str, call: str) -> None:
-        """A launch, between events where times are asked for."""
-        if not self.target.extras.timing:
-            self.emit(call)
-            return
-        self._needs("_timed")
-        self.emit(f"with _timed(times, {kernel}, stream):")
-        self.emit(f"    {call}")
-
     def _grid(self, written: Written) -> tuple[str, str]:
         """The blocks and threads of a launch; for a shape of several axes they get names first."""
         grid = written.grid

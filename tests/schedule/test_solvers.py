@@ -15,6 +15,10 @@ from tests.support.shell import Shell, porter
 
 HEAD = "import numpy as np\n\n\n"
 SOLVE = f"{HEAD}def f(a, b):\n    return np.linalg.solve(a, b)\n"
+BOTH = f"""{HEAD}def f(a, b):
+    low = np.linalg.cholesky(a @ a.T + np.eye(len(a)))
+    return np.linalg.solve(low, b)
+"""
 MATRICES = "float64[:, :], float64[:, :]"
 CHOLESKY = ("factor_columns", "subtract_square")
 
@@ -122,8 +126,7 @@ def test_sizes_at_the_borders(dtype: str, ndim: int, right: int, count: int) -> 
     ],
 )
 def test_verification_sees_a_mistake(shell: Shell, kernel: str, right: str, wrong: str) -> None:
-    text = "low = np.linalg.cholesky(a @ a.T + np.eye(len(a)))\n    return np.linalg.solve(low, b)"
-    shell.write("f.py", SOLVE if kernel not in CHOLESKY else f"{HEAD}def f(a, b):\n    {text}\n")
+    shell.write("f.py", SOLVE if kernel not in CHOLESKY else BOTH)
     assert shell.convert("f.py", "--no-verify", "--signature", MATRICES) == 0
     path = shell.folder / "f_cuda.py"
     before, name, behind = path.read_text().partition(f"def {kernel}(")
@@ -131,6 +134,16 @@ def test_verification_sees_a_mistake(shell: Shell, kernel: str, right: str, wron
     path.write_text(before + name + behind.replace(right, wrong, 1))
     (found,) = verify_module(path, on=("simulator",))
     assert found.mismatch is not None
+
+
+def test_an_edited_solver_that_is_right(shell: Shell) -> None:
+    """Edited modules have cases with their own blocks, which take the simulator minutes here."""
+    shell.write("f.py", BOTH)
+    assert shell.convert("f.py", "--no-verify", "--signature", MATRICES) == 0
+    path = shell.folder / "f_cuda.py"
+    path.write_text(path.read_text().replace("if x <= y else", "if x < y + 1 else", 1))
+    (found,) = verify_module(path, on=("simulator",))
+    assert found.verified, found.why
 
 
 def made(shell: Shell, text: str, signature: str, **sizes: int) -> Any:

@@ -103,6 +103,9 @@ class Judge:
         """What a case may take of the engine; inf unless it has the module's own blocks."""
         if not spec.own:
             return math.inf
+        if self._solves:
+            # all threads of a solver's block meet at barriers in each of its steps
+            return MOST_WORK / 10
         return self.settings.work if spec.exact or spec.points > TILED_POINTS else MOST_WORK
 
     def _takes_stream(self, version: Version) -> bool:

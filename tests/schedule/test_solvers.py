@@ -108,13 +108,11 @@ def test_sizes_at_the_borders(dtype: str, ndim: int, right: int, count: int) -> 
 @pytest.mark.parametrize(
     ("kernel", "right", "wrong"),
     [
-        pytest.param(
-            *("factor_panel", "if other > own or", "if other > 2 * own or"), marks=pytest.mark.long
-        ),
+        pytest.param("factor_panel", "p = places[0]", "p = s", marks=pytest.mark.long),
         ("factor_panel", "moves and p >= stop", "moves and p > stop"),
         ("factor_panel", "range(s + 1, stop - c)", "range(s + 2, stop - c)"),
         pytest.param(
-            *("solve_lower", "inside and p >= last", "inside and p > last"), marks=pytest.mark.long
+            "solve_lower", "inside and p >= last", "inside and p > last", marks=pytest.mark.long
         ),
         pytest.param(
             *("subtract_product", "i + t < lu.shape[1] and j", "i + t <= lu.shape[1] and j"),

@@ -325,8 +325,8 @@ def is_lost(expected: Outcome, other: Outcome, names: Sequence[str]) -> bool:
             return True
         if np.asarray(e).dtype.kind in "fc" and np.size(e):
             apart = _apart(np.asarray(e), np.asarray(o)).max()
-            if not apart < LOST * np.abs(np.asarray(e)).max():
-                return bool(apart != 0)
+            if apart != 0 and not apart < LOST * np.abs(np.asarray(e)).max():
+                return True
     return False
 
 

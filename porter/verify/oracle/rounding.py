@@ -105,7 +105,9 @@ class Roughen(ast.NodeTransformer):
             node.func = ast.copy_location(ast.Name("_porter_spread", ast.Load()), node)
             return ast.fix_missing_locations(node)
         if spec_of(name).solves:
-            return _call("_porter_solved", node, node.func, *node.args)
+            node.args.insert(0, node.func)
+            node.func = ast.copy_location(ast.Name("_porter_solved", ast.Load()), node)
+            return ast.fix_missing_locations(node)
         if not spec_of(name).rounds or any(k.arg == "out" for k in node.keywords):
             if name in _OF_FRAMES:
                 return node
@@ -183,17 +185,28 @@ def _called(function: Callable[..., Any], *args: Any) -> Any:
     return _moved(result)
 
 
-def _solved(function: Callable[..., Any], *args: Any) -> Any:
-    """What a function gives that eliminates, of arguments that are moved.
+def _solved(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    """What NumPy gives that eliminates, of arguments that are moved.
 
     Its result is the exact one of a matrix that differs in its last places (N. J. Higham, Accuracy
     and Stability of Numerical Algorithms, 2002, theorem 9.3): how far that moves a result depends
     on the condition of the matrix, which a moved result does not show.
     """
+    if not _is_of_linalg(function):
+        return zeros.called(function, *args, **named)
     if _RANDOM[0] is None:
-        return function(*args)
-    arrays = (np.asarray(a) for a in args)
-    return _moved(function(*(_moved(a if a.dtype.kind in "fc" else a + 0.0) for a in arrays)))
+        return function(*args, **named)
+
+    def moved(value: Any) -> Any:
+        array = np.asarray(value)
+        return _moved(array if array.dtype.kind in "fc" else array + 0.0)
+
+    return _moved(function(*map(moved, args), **{n: moved(v) for n, v in named.items()}))
+
+
+def _is_of_linalg(function: object) -> bool:
+    """Whether it is NumPy's, and not a function of the user's with the same name."""
+    return getattr(function, "__module__", "") == "numpy.linalg"
 
 
 def _spread(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
@@ -278,8 +291,10 @@ def _moved(result: Any, where: Any = True) -> Any:
 def solves(function: Callable[..., Any]) -> bool:
     """Whether a roughened function, or another one of its file, solves systems of equations."""
     scope = getattr(inspect.unwrap(function), "__globals__", {})
-    codes = (getattr(f, "__code__", None) for f in (function, *scope.values()))
-    return any("_porter_solved" in code.co_names for code in codes if code is not None)
+    imported = any(map(_is_of_linalg, scope.values()))
+    codes = [f.__code__ for f in (function, *scope.values()) if hasattr(f, "__code__")]
+    used = (set(code.co_names) for code in codes if "_porter_solved" in code.co_names)
+    return any(imported or "linalg" in names for names in used)
 
 
 #: what a roughened function finds among its globals

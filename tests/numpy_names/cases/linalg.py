@@ -1,8 +1,14 @@
 """Products and norms."""
 
+from typing import Any
+
 from tests.numpy_names.case import COMPLEX, REAL, Row, rows
 
 PRODUCTS = f"i4 u1 {REAL} {COMPLEX}"
+#: what is found by elimination
+SOLVED: dict[str, Any] = {
+    "dtypes": f"i4 {REAL} {COMPLEX}", "tolerance": 1e4, "largest": 9, "special": ""
+}  # fmt: skip
 #: a matrix whose condition is small, and a stack of two
 _OWN = "(S + 9 * np.eye(len(S)))"
 _STACK = f"x = {_OWN}\nx = np.stack((x, x[::-1]))"
@@ -132,33 +138,21 @@ ROWS: dict[str, Row] = {
         f"{_STACK}\nreturn np.linalg.solve(x, A)",
         f"{_STACK}\nreturn np.linalg.solve(x, v)",
         f"{_STACK}\nreturn np.linalg.solve(x[0], x)",
-        dtypes=f"i4 {REAL} {COMPLEX}",
-        tolerance=1e4,
-        largest=9,
-        special="",
+        **SOLVED,
     ),
     "numpy.linalg.cholesky": Row(
         f"x = {_OWN}\nreturn np.linalg.cholesky(x @ x.conj().T) * 2",
         f"{_STACK}\nreturn np.linalg.cholesky(x @ np.swapaxes(x, 1, 2).conj())",
-        dtypes=f"i4 {REAL} {COMPLEX}",
-        tolerance=1e4,
-        largest=9,
-        special="",
+        **SOLVED,
     ),
     "numpy.linalg.inv": Row(
         f"np.linalg.inv({_OWN}) * 2",
         f"{_STACK}\nreturn np.linalg.inv(x)",
-        dtypes=f"i4 {REAL} {COMPLEX}",
-        tolerance=1e4,
-        largest=9,
-        special="",
+        **SOLVED,
     ),
     "numpy.linalg.det": Row(
         "np.linalg.det(S) * v",
         f"{_STACK}\nreturn np.linalg.det(x)",
-        dtypes=f"i4 {REAL} {COMPLEX}",
-        tolerance=1e4,
-        largest=9,
-        special="",
+        **SOLVED,
     ),
 }

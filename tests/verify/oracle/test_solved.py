@@ -54,6 +54,24 @@ def test_functions_that_solve_are_known() -> None:
     assert not rounding.solves(rough("plain", "def plain(a, b):\n    return a - b\n"))
 
 
+def test_a_function_of_the_user_with_such_a_name_is_called_as_it_is() -> None:
+    """Its arguments stay what they are, those by name too."""
+    source = (
+        "def solve(n, step=1):\n    return n, step\n\n\ndef f(n):\n    return solve(n, step=n)\n"
+    )
+    called = rough("f", source)
+    assert called(3) == (3, 3) and type(called(3)[0]) is int
+    assert not rounding.solves(called)
+
+
+def test_arguments_by_name_are_moved() -> None:
+    called = rough("f", "def f(a, b):\n    return np.linalg.solve(a=a, b=b)\n")
+    a, b = np.array([[1.0, 1.0], [1.0, 1.0 + 1e-9]]), np.array([1.0, 3.0])
+    rounding.reset(0)
+    moved = [abs(called(a, b)[0] / np.linalg.solve(a, b)[0] - 1) for _ in range(8)]
+    assert max(moved) > 1e-9
+
+
 def test_rounding_decides_about_singular_matrices() -> None:
     with pytest.raises(np.linalg.LinAlgError) as found:
         np.linalg.inv(np.zeros((2, 2)))
@@ -73,6 +91,8 @@ def test_results_without_a_digit_that_is_sure() -> None:
     assert compare.is_lost(outcome(1.0, 2.0), outcome(1.0, 3.0), [])
     assert compare.is_lost(outcome(1.0, 2.0), outcome(1.0, np.nan), [])
     assert not compare.is_lost(outcome(0.0), outcome(0.0), [])
+    pair = [compare.Outcome(result=(np.zeros(2), np.array([x]))) for x in (1.0, 2.0)]
+    assert compare.is_lost(*pair, [])
 
 
 def test_a_kernel_that_refuses_what_has_a_solution_is_wrong(tmp_path: Path) -> None:

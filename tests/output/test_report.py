@@ -50,7 +50,7 @@ def softmax(x):
 
 def ridge(x: "float64[:, :]", y: "float64[:]", lam: float):
     gram = x.T @ x
-    w = np.linalg.solve(gram, x.T @ y)
+    w = np.linalg.pinv(gram) @ (x.T @ y)
     return (
         2.0 * w
         / lam
@@ -68,6 +68,7 @@ def smooth(x):
         x[i] = 0.5 * (x[i] + x[i - 1])
     return x
 """
+SOLVED = "np.linalg.solve(gram, x.T @ y)"
 #: what breaks pages that are put together from strings
 HOSTILE = '''\
 """</script><script>window.hacked = 1</script>"""
@@ -160,13 +161,20 @@ def test_verdicts_of_lines() -> None:
     (record,) = records(analyze(file))
     kinds = {line.strip(): k for line, k in zip(file.lines, record["kinds"], strict=True)}
     assert kinds["shifted = x - x.max(axis=1, keepdims=True)"] == "g"
-    assert kinds["w = np.linalg.solve(gram, x.T @ y)"] == "b"
+    assert kinds["w = np.linalg.pinv(gram) @ (x.T @ y)"] == "b"
     assert kinds["2.0 * w"] == kinds["return ("] == "g"
     assert kinds["x[i] *= a"] == "k"
     assert kinds["x[i] = x[i] ** 2"] == "r"
     assert kinds["return hashlib.md5(x).digest()"] == "x"
     assert kinds["import hashlib"] == kinds["def softmax(x):"] == "."
     assert kinds['"""Return probabilities that sum to one in every row."""'] == "."
+
+
+def test_a_system_is_solved_on_the_device() -> None:
+    file = SourceFile("demo.py", DEMO.replace("np.linalg.pinv(gram) @ (x.T @ y)", SOLVED))
+    (record,) = records(analyze(file))
+    kinds = {line.strip(): k for line, k in zip(file.lines, record["kinds"], strict=True)}
+    assert kinds[f"w = {SOLVED}"] == "g"
 
 
 def test_lines_of_statements() -> None:

@@ -84,9 +84,9 @@ def _linked(
 ) -> Generated:
     lines = text.rstrip("\n").split("\n")
     sources, where = [0] * len(lines), [OTHER] * len(lines)
-    for node in tree_of(text).body:
-        if not isinstance(node, ast.FunctionDef):
-            continue
+    functions = [node for node in tree_of(text).body if isinstance(node, ast.FunctionDef)]
+    solvers = _launching(functions, made)
+    for node in functions:
         first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
         last = node.end_lineno or node.lineno
         if node.decorator_list:
@@ -95,7 +95,8 @@ def _linked(
         elif node.name in made:
             where[first - 1 : last] = [HOST] * (last - first + 1)
             sources[node.lineno - 1] = made[node.name]
-            _follow_statements(node, links, sources)
+            for first, last in _follow_statements(node, links, sources, solvers):
+                where[first - 1 : last] = [KERNEL] * (last - first + 1)
     return Generated(tuple(lines), tuple(sources), "".join(where), names, failed)
 
 
@@ -115,10 +116,34 @@ def _follow_comments(
         sources[number - 1] = current if line.strip() else 0
 
 
+def _launching(functions: Sequence[ast.FunctionDef], made: Mapping[str, int]) -> frozenset[str]:
+    """The helpers of a module that launch kernels, themselves or by a helper: its solvers."""
+    kernels = {f.name for f in functions if f.decorator_list}
+    calls = {f.name: _called(f) for f in functions if not f.decorator_list and f.name not in made}
+    found = {name for name, called in calls.items() if called & kernels}
+    while more := {n for n, called in calls.items() if called & found} - found:
+        found |= more
+    return frozenset(found)
+
+
+def _called(node: ast.AST) -> set[str]:
+    """The names that are called, `f(...)`, or launched, `f[...](...)`."""
+    called = [n.func for n in ast.walk(node) if isinstance(n, ast.Call)]
+    names = [f.value if isinstance(f, ast.Subscript) else f for f in called]
+    return {n.id for n in names if isinstance(n, ast.Name)}
+
+
 def _follow_statements(
-    function: ast.FunctionDef, links: Mapping[int, int], sources: list[int]
-) -> None:
-    """On the host, a comment speaks of the statement below it."""
+    function: ast.FunctionDef,
+    links: Mapping[int, int],
+    sources: list[int],
+    solvers: frozenset[str],
+) -> list[tuple[int, int]]:
+    """On the host, a comment speaks of the statement below it.
+
+    Returns the first and the last line of each statement that only starts work on the device.
+    """
+    launches = []
     for node in ast.walk(function):
         if not isinstance(node, ast.stmt) or node.lineno - 1 not in links:
             continue
@@ -126,6 +151,9 @@ def _follow_statements(
         body = getattr(node, "body", None)
         last = body[0].lineno - 1 if body else node.end_lineno or node.lineno
         sources[node.lineno - 2 : last] = [source] * (last - node.lineno + 2)
+        if body is None and _called(node) & solvers:
+            launches.append((node.lineno - 1, last))
+    return launches
 
 
 def _own_comments(lines: Sequence[str], sources: list[int], number: int, source: int) -> None:

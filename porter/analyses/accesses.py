@@ -11,7 +11,7 @@ from porter.ir.axes import symbols
 from porter.ir.effects import axes_of, defs, defs_in, expressions, indices, uses, uses_in
 from porter.ir.ops import UPDATES
 from porter.ir.walk import blocks, host_level, remembered, walk
-from porter.sizes.polynomial import Data, Poly, sym
+from porter.sizes.polynomial import Apply, Data, Poly, sym, unchecked
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,16 @@ def accesses(body: Sequence[ir.Stmt], variant: frozenset[str] = frozenset()) -> 
         yield from (replace(a, variant=a.variant | variant) for a in own) if variant else own
         for block in blocks(stmt):
             yield from accesses(block, variant | indices(stmt) | defs_in(body).scalars)
+
+
+def tests_positions(body: Sequence[ir.Stmt]) -> bool:
+    """Whether threads test a subscript of the statements: out of range it sets the error."""
+    return any(_is_tested(p) for a in accesses(body) for p in a.index)
+
+
+def _is_tested(index: Poly) -> bool:
+    """Whether data decide which element it is, or which one of a part of an axis."""
+    return unchecked(index) or any(isinstance(a, Apply) and a.op == "wrap" for a in index.atoms())
 
 
 @remembered

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 
 from porter.ir.effects import exposed_arrays, makes, uses, uses_in
@@ -29,12 +30,15 @@ MOST_STATES = 64
 @dataclass(frozen=True)
 class Aliases:
     """`moves` are (variable, array that it is bound to), `pairs` names that meet at a launch,
-    `certain` those of them that meet there whatever path leads to it."""
+    `certain` those of them that meet there whatever path leads to it.
+
+    `stores` are all launches, each with the names that meet at it."""
 
     buffers: Mapping[str, Buffer] = field(default_factory=dict)
     moves: Collection[tuple[str, str]] = ()
     pairs: AbstractSet[Pair] = frozenset()
     certain: AbstractSet[Pair] = frozenset()
+    stores: Sequence[tuple[Write | Stage, AbstractSet[Pair]]] = ()
 
     @staticmethod
     def of(body: Sequence[Stmt], buffers: Mapping[str, Buffer]) -> Aliases:
@@ -43,7 +47,7 @@ class Aliases:
         moves = dict.fromkeys(m for s in binds for m in zip(s.names, s.buffers, strict=True))
         walk = _Walk()
         walk.run(body, {frozenset()})
-        return Aliases(buffers, tuple(moves), walk.pairs, walk.certain)
+        return Aliases(buffers, tuple(moves), walk.pairs, walk.certain, tuple(walk.met.values()))
 
     # -- at any time -------------------------------------------------------------------
 
@@ -76,6 +80,15 @@ class Aliases:
         """Whether variables make one array of both at some launch."""
         return frozenset((a, b)) in self.pairs
 
+    @cached_property
+    def _at(self) -> dict[int, AbstractSet[Pair]]:
+        """Of each store; statements that are equal may stand at two places."""
+        return {id(s): pairs for s, pairs in self.stores}
+
+    def meet_at(self, s: Write | Stage, a: str, b: str) -> bool:
+        """Whether variables make one array of both when this store runs."""
+        return frozenset((a, b)) in self._at.get(id(s), self.pairs)
+
     def with_others(self, names: Iterable[str], arguments: bool = False) -> set[str]:
         """The names and those that may mean the same arrays; with `arguments`, those the caller
         may give for them, too."""
@@ -92,6 +105,7 @@ class _Walk:
     def __init__(self) -> None:
         self.pairs: set[Pair] = set()
         self.certain: set[Pair] = set()
+        self.met: dict[int, tuple[Write | Stage, set[Pair]]] = {}
         self.left: set[State] = set()  # at `break` and `continue` of the innermost loop
 
     def run(
@@ -109,6 +123,7 @@ class _Walk:
                 case Write() | Stage():
                     met = [_pairs(state) for state in states]
                     self.pairs.update(*met)
+                    self.met.setdefault(id(s), (s, set()))[1].update(*met)
                     self.certain |= set.intersection(*met) if met else set()
                 case Jump():
                     self.left |= states

@@ -38,7 +38,7 @@ hypot hypot 2 real_float | copysign copysign 2 real_float | logaddexp logaddexp 
 deg2rad deg2rad 1 real_float | rad2deg rad2deg 1 real_float
 floor floor 1 whole | ceil ceil 1 whole | trunc trunc 1 whole | rint rint 1 real_float
 isnan isnan 1 test | isinf isinf 1 test | isfinite isfinite 1 test | signbit signbit 1 test
-heaviside heaviside 2 real_float | rounded positive 1 keep
+heaviside heaviside 2 real_float | rounded positive 1 keep | sound absolute 1 logic
 real real 1 part | imag imag 1 part | conj conjugate 1 keep
 erf erf 1 real_float | erfc erfc 1 real_float | gamma gamma 1 real_float
 lgamma lgamma 1 real_float
@@ -63,6 +63,8 @@ COMPARE = {
 
 #: operations that `math` has, and NumPy has not
 OF_MATH = {"erf", "erfc", "gamma", "lgamma"}
+#: what porter itself asks of a value: to be rounded, and to count only while no thread set an error
+MARKS = {"rounded", "sound"}
 
 #: how stores of several threads into one element combine, in any order.  `max` and `min` keep
 #: the element where the comparison with a NaN fails, as Python's; `same` promises that

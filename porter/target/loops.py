@@ -29,6 +29,8 @@ class Loops(Target):
     device = False
     prefix = "own_"
     scalar = "0"
+    #: Numba reads an element of an argument once, before the loop of the threads
+    sound = "not {error}.any()"
     helper = '@njit(cache=True, error_model="numpy")'
     serial = True
     host_products = True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from porter import ir
@@ -62,6 +64,13 @@ def test_names_that_meet_at_a_launch(name: str) -> None:
     body, pairs = CASES[name]
     found = Aliases.of(tuple(body), {})
     assert found.pairs == {frozenset(p) for p in pairs}
+
+
+def test_names_that_meet_at_one_store() -> None:
+    before, after = replace(LAUNCH, buffer="u"), replace(LAUNCH, buffer="v")
+    found = Aliases.of((loop(alloc("u"), before, bind("v=u"), after),), {})
+    assert found.meet("u", "v")
+    assert not found.meet_at(before, "u", "v") and found.meet_at(after, "u", "v")
 
 
 def test_many_states_are_joined() -> None:

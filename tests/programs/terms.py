@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import porter.lowering.functions  # noqa: F401  (it declares the handlers)
 from porter import numpy_functions
-from porter.ir.ops import BINARY, COMPARE, OPS
+from porter.ir.ops import BINARY, COMPARE, MARKS, OPS
 
 #: helper functions that a program may call
 HELPERS = {
@@ -241,7 +241,7 @@ _REAL_OPS = {"maximum", "minimum", "fmax", "fmin", "sign", *COMPARE.values()} - 
 _TABLE = {
     op: info.arity
     for op, info in OPS.items()
-    if op != "rounded" and numpy_functions.converted(f"numpy.{info.numpy}")
+    if op not in MARKS and numpy_functions.converted(f"numpy.{info.numpy}")
 }
 UNARY = [op for op, arity in _TABLE.items() if arity == 1]
 FUNCTION2 = [op for op, arity in _TABLE.items()

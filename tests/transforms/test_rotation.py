@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from porter import ir
-from porter.convert.passes import plan, steps
+from porter.convert.passes import lower, plan, steps
 from porter.inference.signature import candidates
 from porter.ir.interp import run
 from porter.lowering.program import build
@@ -94,6 +94,12 @@ PROGRAMS = {
         n -= 1
     return y
 """),
+    "a fold of what the iteration made": (0, """
+    y = x + 1.0
+    while y.sum() > 10.0 - n:
+        y = y[::-1] * 0.5
+    return y
+"""),
 }  # fmt: skip
 
 
@@ -128,3 +134,11 @@ def test_allocations_in_loops(what: str) -> None:
     loops = [i for i in items_of(items) if isinstance(i, (HostLoop, HostWhile, HostIf))]
     inside = {id(x) for loop in loops for x in items_of(loop.body) if isinstance(x, ir.Alloc)}
     assert len(inside) == count
+
+
+def test_a_name_that_is_bound_later_is_no_reason_for_a_copy() -> None:
+    """The fold reads the array after it has its name: the store before is of another one."""
+    _, program = program_of(PROGRAMS["a fold of what the iteration made"][1])
+    (loop,) = [s for s in lower(program)[0] if isinstance(s, ir.While)]
+    made, test = [s for s in loop.body if isinstance(s, (ir.Stage, ir.Write))]
+    assert isinstance(made, ir.Stage) and isinstance(test, ir.Write) and not test.axes

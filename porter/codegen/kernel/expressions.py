@@ -11,6 +11,7 @@ from porter.codegen.kernel.errors import NEGATIVE_POWER, OUT_OF_BOUNDS
 from porter.codegen.kernel.sizes import SizeWriter
 from porter.codegen.polys import poly_parts
 from porter.codegen.spell import (
+    AND,
     ATOM,
     COMPARE,
     EXTRA,
@@ -164,7 +165,7 @@ class ExpressionWriter(SizeWriter):
             return f"within({self.poly(p)}, {size})"
         self.needs.helpers.add("position")
         self.head.errors.add(OUT_OF_BOUNDS)
-        return f"position({self.poly(p)}, {size}, error)"
+        return f"position({self.poly(p)}, {size}, {self.naming.error})"
 
     def _cast(self, arg: ir.Expr, dtype: DType) -> tuple[str, int]:
         if dtype.kind == "b":
@@ -366,6 +367,10 @@ class ExpressionWriter(SizeWriter):
                 return self._wide(e, self.target.magnitude)
             case "abs":
                 return f"abs({self.expr(arg)})", ATOM
+            case "sound":
+                self.head.errors.add(OUT_OF_BOUNDS)
+                sound = self.target.sound.format(error=self.naming.error)
+                return f"{self.expr(arg, AND)} and {sound}", AND
             case "not":
                 return f"not {self.expr(arg, NOT)}", NOT
             case "invert":

@@ -204,7 +204,7 @@ class SizeWriter:
         if a.op == "wrap":
             self.needs.helpers.add("position")
             self.head.errors.add(OUT_OF_BOUNDS)
-            return f"position({self.poly(x)}, {self.poly(y)}, error)", ATOM
+            return f"position({self.poly(x)}, {self.poly(y)}, {self.naming.error})", ATOM
         if a.op == "**":
             return self._host_power(a)
         if a.op in BORDERS:

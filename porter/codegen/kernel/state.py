@@ -145,12 +145,16 @@ class Head:
 
 @dataclass
 class Naming:
-    """The names of a kernel: those of indices, those that are taken, those of its variables."""
+    """The names of a kernel: those of indices, those that are taken, those of its variables.
+
+    `error` is the array that a thread notes in what it found wrong.
+    """
 
     constants: set[str]
     taken: NameSupply
     names: dict[str, str] = field(default_factory=dict)
     own: set[str] = field(default_factory=set)
+    error: str = "error"
 
     def index(self, name: str) -> str:
         """The kernel's name of an index: i, j, k, ... or the user's."""

@@ -8,12 +8,13 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
 from porter import ir
+from porter.analyses.accesses import tests_positions
 from porter.codegen.kernel.errors import OUT_OF_BOUNDS
 from porter.codegen.kernel.expressions import ExpressionWriter
 from porter.codegen.kernel.state import Computed, Written
 from porter.codegen.module.marks import signatures_of
 from porter.codegen.spell import AND, ATOM, COMPARE, INFIX, OR, UNARY, UPDATES
-from porter.dtypes.dtype import INT64, DType
+from porter.dtypes.dtype import BOOL, INT64, DType
 from porter.ir.ops import RESULT_NAMES
 from porter.ir.walk import free_names, scalars_of, substitute, walk
 from porter.schedule.base import Grid
@@ -282,16 +283,39 @@ class Writer(ExpressionWriter):
                 self.loop(s.index, s.lo, s.hi, s.step)
                 self.block(s.body)
                 self.out.indent = depth
-            case ir.While(cond, body, origin):
-                self.out.own_comments(origin)
-                self.emit(f"while {self.expr(cond)}:")
-                self._nested(body)
+            case ir.While():
+                self._while(s)
             case ir.If():
                 self._branch(s)
             case ir.Jump(kind, _):
                 self.emit(kind)
             case _:
                 raise AssertionError(type(s).__name__)
+
+    def _while(self, s: ir.While) -> None:
+        """A loop ends where a subscript is out of range: 0 took its place, maybe for ever."""
+        self.out.own_comments(s.origin)
+        if not tests_positions([s]):
+            self.emit(f"while {self.expr(s.cond)}:")
+            self._nested(s.body)
+            return
+        with self._own_error():
+            self.emit(f"while {self.expr(ir.Op('sound', (s.cond,), BOOL))}:")
+            self._nested(s.body)
+
+    @contextmanager
+    def _own_error(self) -> Iterator[None]:
+        """What the thread itself finds wrong, which it may read while others set theirs."""
+        if self.naming.error != "error" or not self.target.device:
+            yield
+            return
+        own = self.naming.error = self.fresh("stray")
+        self.emit(f"{own} = cuda.local.array(1, np.int32)")
+        self.emit(f"{own}[0] = 0")
+        yield
+        self.naming.error = "error"
+        self.emit(f"if {own}[0] != 0:")
+        self.emit("    error[0] = 1")
 
     def _forget(self, name: str) -> None:
         """A bound computed from a variable that changes must be computed again."""
@@ -342,7 +366,7 @@ class Writer(ExpressionWriter):
         if tests := list(self._out_of_range(s)):
             self.head.errors.add(OUT_OF_BOUNDS)
             self.emit(f"if {' or '.join(tests)}:")
-            self.emit("    error[0] = 1")
+            self.emit(f"    {self.naming.error}[0] = 1")
             self.emit("else:")
             self.out.indent += 1
         kept = [s.index[d] for d in self.kept(s.buffer, len(s.index))]

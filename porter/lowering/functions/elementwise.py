@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from porter import ir
 from porter.dtypes.dtype import BOOL, COMPLEX128, FLOAT64, WEAK_INT, DType, limits
-from porter.ir.ops import OF_MATH, OPS
+from porter.ir.ops import MARKS, OF_MATH, OPS
 from porter.ir.scalars import (
     DTypeError,
     as_float,
@@ -42,7 +42,7 @@ _MATH_ALIASES = {
     "degrees": "rad2deg",
 }  # fmt: skip
 #: operations that no function of NumPy's stands for; `rounded` keeps a number as it is
-_NO_NUMPY = OF_MATH | {"rounded"}
+_NO_NUMPY = OF_MATH | MARKS
 
 
 def _math_row(name: str, op: str, arrays: bool = False) -> None:

@@ -401,19 +401,22 @@ def while_loop(body: Body, node: cst.While) -> None:
     _with_else(body, node, lambda frame: _while(body, node, frame))
 
 
-def _is_drawn(s: ir.Stmt) -> bool:
-    """A number that is drawn where it is read."""
-    return isinstance(s, ir.Let) and isinstance(s.value, ir.Draw)
+def _is_check(s: ir.Stmt) -> bool:
+    """A check of sizes, which no iteration changes: it runs once, before the loop."""
+    return isinstance(s, ir.Host) and s.kind is ir.HostKind.CHECK and not s.arrays
 
 
 def _turning(
-    b: Builder, cond: ir.Expr, drawn: Sequence[ir.Stmt], inner: Sequence[ir.Stmt], origin: ir.Origin
+    b: Builder, cond: ir.Expr, first: Sequence[ir.Stmt], inner: Sequence[ir.Stmt], origin: ir.Origin
 ) -> ir.While:
-    """The `while` loop: where numbers are drawn in it, its turns are counted."""
+    """The `while` loop: what its condition stores or draws is the first of each turn.
+
+    Where numbers are drawn in it, its turns are counted.
+    """
     name = b.scope.turns.pop()
-    if drawn:
+    if first:
         leave = ir.If(operate("not", cond), (ir.Jump("break", origin),), (), origin)
-        cond, inner = number(True), (*drawn, leave, *inner)
+        cond, inner = number(True), (*first, leave, *inner)
     if name in uses_in(inner).scalars:
         plain = ir.Origin(origin.span)
         b.out.emit(ir.Let(name, integer(0), plain))
@@ -434,15 +437,8 @@ def _while(body: Body, node: cst.While, frame: Frame) -> None:
     body.flow.frames.append(frame)
     with b.out.block() as collected:
         cond: ir.Expr = body.ev.condition(node.test)
-        drawn = [s for s in collected if isinstance(s, ir.Let)]
-        if not all(isinstance(s, ir.Host) or _is_drawn(s) for s in collected):
-            raise b.refuse(
-                "PRT902",
-                "the condition of the `while` stores into an array",
-                "store in the body of the loop",
-            )
-        # of sizes, which no iteration changes
-        tests = [s for s in collected if isinstance(s, ir.Host)]
+        checks = [s for s in collected if _is_check(s)]
+        first = [s for s in collected if not _is_check(s)]
         collected.clear()
         body.run_again(statements)
         keep_own(body, before, statements, collected)
@@ -455,8 +451,8 @@ def _while(body: Body, node: cst.While, frame: Frame) -> None:
     for name in dead:
         body.env.pop(name, None)
     b.scope.loops.pop()
-    for s in tests:
+    for s in checks:
         b.out.emit(s)
-    b.out.emit(_turning(b, cond, drawn, collected, origin))
+    b.out.emit(_turning(b, cond, first, collected, origin))
     if contains(node.body, cst.Return):
         body.leave_if_returned()

@@ -25,9 +25,10 @@ def _write(s: ir.Stmt, context: Context, aliases: Aliases) -> list[ir.Stmt] | No
     if not isinstance(s, ir.Write) or not s.axes:
         return None
     before: list[ir.Stmt] = []
+    masked = s.mask is not None and _collides(s, s.mask, aliases)
     if _collides(s, s.body, aliases):
         s = replace(s, body=_held(s, s.body, before, context, "new"))
-    if s.mask is not None and _collides(s, s.mask, aliases):
+    if s.mask is not None and masked:
         mask = _held(s, s.mask, before, context, "mask")
         s = replace(s, mask=replace(mask, dtype=BOOL))
     return [*before, s]
@@ -52,7 +53,9 @@ def _collides(s: ir.Write, expr: ir.Expr, aliases: Aliases) -> bool:
     for e in walk(expr):
         if not isinstance(e, ir.Load):
             continue
-        if aliases.meet(e.buffer, s.buffer) or (e.buffer == s.buffer and not safe(s, e.index)):
+        if aliases.meet_at(s, e.buffer, s.buffer) or (
+            e.buffer == s.buffer and not safe(s, e.index)
+        ):
             return True
     return False
 

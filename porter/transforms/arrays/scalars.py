@@ -9,6 +9,7 @@ from collections.abc import Container
 from dataclasses import replace
 
 from porter import ir
+from porter.analyses.accesses import tests_positions
 from porter.diagnostics import Refusal, refusal
 from porter.dtypes.dtype import DType
 from porter.ir.context import Context
@@ -91,6 +92,9 @@ def _conditions(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, .
         s = map_blocks(s, lambda b: _conditions(b, context))
         if isinstance(s, ir.For) and any(_needs_kernel(ir.Value(p, _I)) for p in (s.lo, s.hi)):
             raise _bound_refusal(s)
+        if isinstance(s, ir.While) and _is_device(s.cond, ()) and tests_positions([s]):
+            # where a subscript is out of range 0 takes its place, maybe for ever
+            s = replace(s, cond=ir.Op("sound", (s.cond,), s.cond.dtype))
         if isinstance(s, (ir.While, ir.If)) and _needs_kernel(s.cond):
             buffer = context.buffer("condition", (), DType("bool"))
             test = ir.Write(buffer.name, (), (), s.cond, s.origin)
@@ -118,7 +122,11 @@ _I = DType("int64")
 
 
 def _needs_kernel(expr: ir.Expr) -> bool:
-    return any(isinstance(e, ir.Reduce) or (isinstance(e, ir.Load) and e.index) for e in walk(expr))
+    """Whether more than 0-d arrays are read: the host can fetch these."""
+    found = list(walk(expr))
+    if any(isinstance(e, ir.Op) and e.op == "sound" for e in found):
+        return True
+    return any(isinstance(e, ir.Reduce) or (isinstance(e, ir.Load) and e.index) for e in found)
 
 
 def _bound_refusal(loop: ir.For) -> Refusal:

@@ -36,7 +36,7 @@ def accesses(body: Sequence[ir.Stmt], variant: frozenset[str] = frozenset()) -> 
 
 
 def tests_positions(body: Sequence[ir.Stmt]) -> bool:
-    """Whether threads test a subscript of the statements: out of range it sets the error."""
+    """Whether threads test an index of the statements: out of bounds it sets the error."""
     return any(_is_tested(p) for a in accesses(body) for p in a.index)
 
 

@@ -56,7 +56,7 @@ class Target(ABC):
     helper: ClassVar[str] = "@cuda.jit(device=True)"
     #: the subscript of an array of no dimensions in a kernel
     scalar: ClassVar[str] = "()"
-    #: whether no subscript was out of range so far, as the condition of a loop asks
+    #: whether no index was out of bounds so far, as the condition of a loop asks
     sound: ClassVar[str] = "{error}[0] == 0"
     #: what messages call that which was made
     kernels: ClassVar[str] = "kernels"

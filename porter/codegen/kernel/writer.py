@@ -293,7 +293,7 @@ class Writer(ExpressionWriter):
                 raise AssertionError(type(s).__name__)
 
     def _while(self, s: ir.While) -> None:
-        """A loop ends where a subscript is out of range: 0 took its place, maybe for ever."""
+        """A loop ends at an index that is out of bounds: with 0 in its place it might never end."""
         self.out.own_comments(s.origin)
         if not tests_positions([s]):
             self.emit(f"while {self.expr(s.cond)}:")

@@ -93,7 +93,7 @@ def _conditions(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, .
         if isinstance(s, ir.For) and any(_needs_kernel(ir.Value(p, _I)) for p in (s.lo, s.hi)):
             raise _bound_refusal(s)
         if isinstance(s, ir.While) and _is_device(s.cond, ()) and tests_positions([s]):
-            # where a subscript is out of range 0 takes its place, maybe for ever
+            # an index that is out of bounds ends the loop: with 0 in its place it might never end
             s = replace(s, cond=ir.Op("sound", (s.cond,), s.cond.dtype))
         if isinstance(s, (ir.While, ir.If)) and _needs_kernel(s.cond):
             buffer = context.buffer("condition", (), DType("bool"))

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def halved_while_wide(x):
-    """The array that the condition folds is made anew in each turn."""
+    """The array that the condition folds is new in each turn."""
     x = x.copy()
     while x.std() > 0.05:
         x = x * 0.5 + 0.1
@@ -46,7 +46,7 @@ def halved_while_volume(a, b):
 
 
 def first_high(x):
-    """The search may leave the array."""
+    """The index may be out of bounds."""
     i = 0
     while x[i] < 0.5:
         i += 1
@@ -54,7 +54,7 @@ def first_high(x):
 
 
 def next_high(x, starts):
-    """Each thread searches, and may leave the array."""
+    """Each thread searches, and its index may be out of bounds."""
     found = np.zeros(starts.shape[0], dtype=np.int64)
     for j in range(found.shape[0]):
         i = starts[j]
@@ -65,7 +65,7 @@ def next_high(x, starts):
 
 
 def roots(parent, items):
-    """Two loops, one in the other, follow links that may lead out of the array."""
+    """Two loops, one in the other, follow links that may be out of bounds."""
     found = np.zeros(items.shape[0], dtype=np.int64)
     for j in range(items.shape[0]):
         at = items[j]

@@ -22,7 +22,7 @@ Body = tuple[ir.Stmt, ...]
 def join_neighbours(body: Body, context: Context) -> Body:
     """Neighbours over one domain share a kernel."""
     aliases = Aliases.of(body, context.buffers)
-    return with_neighbours(body, lambda a, b: _joined(a, b, aliases))
+    return with_neighbours(body, lambda a, b: joined(a, b, aliases))
 
 
 def join_apart(body: Body, context: Context) -> Body:
@@ -36,12 +36,12 @@ def join_apart(body: Body, context: Context) -> Body:
             if not isinstance(s, ir.Stage):
                 done.append(map_blocks(s, moved))
                 continue
-            at, joined = _partner(s, done, aliases)
-            if joined is None:
+            at, both = _partner(s, done, aliases)
+            if both is None:
                 done.append(s)
             else:
                 own = [x for x in done[at:] if makes_room(x, s)]
-                done[at:] = [*own, joined, *(x for x in done[at + 1 :] if x not in own)]
+                done[at:] = [*own, both, *(x for x in done[at + 1 :] if x not in own)]
         return tuple(done)
 
     return moved(body)
@@ -52,9 +52,9 @@ def _partner(
 ) -> tuple[int, ir.Stage | None]:
     """The earlier stage that a stage can join, by its place, and what they are together."""
     for k, other in reversed([*enumerate(before)]):
-        joined = _joined(other, s, aliases) if isinstance(other, ir.Stage) else None
-        if joined is not None or not (makes_room(other, s) or passes(s, other, aliases)):
-            return k, joined
+        both = joined(other, s, aliases) if isinstance(other, ir.Stage) else None
+        if both is not None or not (makes_room(other, s) or passes(s, other, aliases)):
+            return k, both
     return len(before), None
 
 
@@ -70,10 +70,10 @@ def with_neighbours(body: Body, join: Callable[[ir.Stage, ir.Stage], ir.Stage | 
                 (k for k, x in reversed([*enumerate(result)]) if not isinstance(x, ir.Alloc)), -1
             )
             before = result[at] if at >= 0 else None
-            joined = join(before, s) if isinstance(before, ir.Stage) else None
-            if joined is not None:
+            both = join(before, s) if isinstance(before, ir.Stage) else None
+            if both is not None:
                 del result[at]
-                s = joined
+                s = both
         else:
             s = map_blocks(s, lambda b: with_neighbours(b, join))
         result.append(s)
@@ -87,7 +87,8 @@ def aligned_to(first: Sequence[ir.Axis], s: ir.Stage) -> ir.Stage:
     return ir.Stage(tuple(first), body, s.origin)
 
 
-def _joined(a: ir.Stage, b: ir.Stage, aliases: Aliases) -> ir.Stage | None:
+def joined(a: ir.Stage, b: ir.Stage, aliases: Aliases) -> ir.Stage | None:
+    """What two stages over one domain are together; None where an element crosses threads."""
     if jumps(a.body):
         return None  # its `continue` would skip the second stage's statements
     if not same_extents(a.axes, b.axes):

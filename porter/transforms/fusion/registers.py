@@ -1,4 +1,4 @@
-"""An element that a thread updates in a loop is a local variable until the loop ends."""
+"""An element that a thread stores again and again is a local variable until the last store."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from porter.transforms.fusion.scalar_replacement import as_local, picks, surely_
 
 
 def promote_elements(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
-    """An element that a thread updates in a loop is a local variable until the end."""
+    """An element that loops or branches of a thread update is a local variable until the end."""
     aliases = Aliases.of(body, context.buffers)
     return map_host(body, lambda s: _in_registers(s, aliases, context))
 
@@ -60,12 +60,20 @@ def _with_local(stage: ir.Stage, name: str, context: Context) -> ir.Stage:
     looped = any(isinstance(s, (ir.For, ir.While)) and touches(s, name) for s in stage.body)
     loops = {s.index for s in statements(stage.body) if isinstance(s, ir.For)}
     inner = {n for p in index for n in p.names()} & loops
+    looped = looped or _stored_again(stage.body, name, context.buffers[name])
     if len(places) != 1 or not looped or inner or has_data(index):
         return stage
     if not stage.axes or not all(picks(index, a) for a in stage.axes):
         return stage
     tests = _tests(stage, name, index, context.buffers[name])
     return stage if tests is None else _promoted(stage, name, index, tests, context)
+
+
+def _stored_again(body: Sequence[ir.Stmt], name: str, buffer: ir.Buffer) -> bool:
+    """Whether a branch may store the element of a new array again, which has a value already."""
+    first, *rest = [s for s in body if touches(s, name)]
+    branches = any(isinstance(s, ir.If) and touches(s, name) for s in rest)
+    return branches and not buffer.parameter and surely_writes(first, name)
 
 
 def _tests(
@@ -130,7 +138,8 @@ def _promoted(
     first = next((s for s in stage.body if touches(s, name)), None)
     load = ir.Let(local, ir.Load(name, index, buffer.dtype), origin)
     head = () if first is not None and surely_writes(first, name) else (load,)
-    last = replace(origin, looped=True, late=True)
+    end = next(s.origin for s in reversed(stage.body) if touches(s, name))
+    last = replace(end, looped=True, late=True)
     store = ir.Write(name, (), index, ir.Local(local, buffer.dtype), last)
     if not tests:
         body = as_local(stage.body, name, local)

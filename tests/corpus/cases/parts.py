@@ -1,0 +1,17 @@
+"""What the functions of `programs/parts.py` are called with."""
+
+from tests.corpus.case import Case
+
+F1, F2 = "float64[:]", "float64[:, :]"
+
+CASES = {
+    "interior_added": Case(F1, "n"),
+    "from_both_sides": Case(F1, "n"),
+    "slopes_2d": Case(F2, "n,m"),
+    "part_then_whole": Case(f"{F1}, {F1}", "n n"),
+    "shifted_by": Case(f"{F1}, int64", "n =2", least=3),
+    "placed": Case(f"{F1}, {F1}, int64", "n+5 n =2"),
+    "of_a_neighbour": Case(F1, "n"),
+    "widths_of_parts": Case("int64[:], int8[:]", "n n"),
+    "region_grown": Case(f"{F2}, bool[:, :], float64", "n,m n,m =-0.5"),
+}

@@ -1,0 +1,74 @@
+"""Updates of parts of an array, beside the statements that make and use the whole."""
+
+import numpy as np
+
+
+def interior_added(u):
+    v = u.copy()
+    v[1:-1] += 0.5 * (u[2:] + u[:-2])
+    return v
+
+
+def from_both_sides(u):
+    v = u.copy()
+    v[1:] += u[:-1]
+    v[:-1] += u[1:]
+    return v * 2.0
+
+
+def slopes_2d(u):
+    gx = np.zeros_like(u)
+    gy = np.zeros_like(u)
+    gx[:, :-1] = u[:, 1:] - u[:, :-1]
+    gy[:-1, :] = u[1:, :] - u[:-1, :]
+    return np.sqrt(gx * gx + gy * gy)
+
+
+def part_then_whole(u, w):
+    """The part comes first, in an array of the caller."""
+    w[2:] *= u[2:]
+    w += u
+    return w
+
+
+def shifted_by(u, s):
+    v = u.copy()
+    v[s:] += u[: len(u) - s]
+    return v
+
+
+def placed(u, w, s):
+    """What is not known to be inside stays apart."""
+    v = u.copy()
+    v[s : s + len(w)] += w
+    return v
+
+
+def of_a_neighbour(u):
+    """The second store reads what another thread has stored."""
+    v = u * 2.0
+    v[1:] += v[:-1]
+    return v
+
+
+def widths_of_parts(u, k):
+    """Elements of 8 bits wrap around at each store."""
+    v = u.astype(np.int8)
+    v[1:] += k[:-1]
+    v[:-1] *= np.int8(3)
+    v[2:-2] -= k[2:-2]
+    return v + k
+
+
+def region_grown(image, seed, threshold):
+    grown = seed.copy()
+    while True:
+        new = grown.copy()
+        new[1:, :] |= grown[:-1, :]
+        new[:-1, :] |= grown[1:, :]
+        new[:, 1:] |= grown[:, :-1]
+        new[:, :-1] |= grown[:, 1:]
+        new &= image > threshold
+        if (new == grown).all():
+            return new
+        grown = new

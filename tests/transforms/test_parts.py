@@ -1,0 +1,61 @@
+"""Stages over parts of a domain join the stage over the whole, where no element crosses threads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from porter.convert.passes import lower, steps
+from porter.inference.signature import candidates
+from porter.ir import Stage, Write
+from porter.ir.interp import run
+from porter.ir.walk import statements
+from porter.lowering.program import build
+from porter.resolve.globals import Globals
+from porter.source.module import SourceModule
+from tests.support.paths import CORPUS
+
+SOURCE = CORPUS / "parts.py"
+MODULE = SourceModule(SOURCE.read_text(), "parts.py")
+FUNCTIONS = {f.name: f for f in MODULE.functions}
+#: each with its signature and the stages that are left
+JOINED = {
+    "interior_added": ("float64[:]", 1),
+    "from_both_sides": ("float64[:]", 1),
+    "slopes_2d": ("float64[:, :]", 1),
+    "part_then_whole": ("float64[:], float64[:]", 1),
+    "shifted_by": ("float64[:], int64", 1),
+    "placed": ("float64[:], float64[:], int64", 2),
+    "of_a_neighbour": ("float64[:]", 3),
+    "widths_of_parts": ("int64[:], int8[:]", 1),
+}
+
+
+@pytest.mark.parametrize("name", JOINED)
+def test_stages_that_are_left(name: str) -> None:
+    signature, count = JOINED[name]
+    program = build(FUNCTIONS[name], next(candidates(FUNCTIONS[name], signature)), Globals(MODULE))
+    left = [s for s in lower(program)[0] if isinstance(s, Stage)]
+    assert len(left) == count
+
+
+@pytest.mark.parametrize("name", ["interior_added", "from_both_sides", "slopes_2d"])
+def test_each_element_is_stored_once(name: str) -> None:
+    """The thread keeps it until all branches are behind it."""
+    signature, _ = JOINED[name]
+    program = build(FUNCTIONS[name], next(candidates(FUNCTIONS[name], signature)), Globals(MODULE))
+    (stage,) = [s for s in lower(program)[0] if isinstance(s, Stage)]
+    assert sum(isinstance(s, Write) for s in statements(stage.body)) == 1
+
+
+@pytest.mark.parametrize("n", range(6))
+def test_each_step_computes_what_numpy_does(n: int) -> None:
+    function = FUNCTIONS["from_both_sides"]
+    program = build(function, next(candidates(function, "float64[:]")), Globals(MODULE))
+    u = np.arange(1.0, n + 1.0)
+    v = u.copy()
+    v[1:] += u[:-1]
+    v[:-1] += u[1:]
+    for name, body, context in steps(program):
+        found = run(program, (u.copy(),), body, dict(context.buffers))
+        np.testing.assert_array_equal(np.array(found), 2.0 * v, err_msg=name)

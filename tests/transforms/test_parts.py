@@ -26,6 +26,11 @@ JOINED = {
     "part_then_whole": ("float64[:], float64[:]", 1),
     "shifted_by": ("float64[:], int64", 1),
     "placed": ("float64[:], float64[:], int64", 2),
+    "ends_set": ("float64[:], float64", 1),
+    "rows_set": ("float64[:, :], float64[:]", 1),
+    "mirrored_rows": ("float64[:, :]", 2),
+    "denoised": ("float64[:, :], float64[:, :], float64, float64", 2),
+    "inflow": ("float64[:], float64, int64", 1),
     "of_a_neighbour": ("float64[:]", 3),
     "widths_of_parts": ("int64[:], int8[:]", 1),
 }
@@ -46,6 +51,16 @@ def test_each_element_is_stored_once(name: str) -> None:
     program = build(FUNCTIONS[name], next(candidates(FUNCTIONS[name], signature)), Globals(MODULE))
     (stage,) = [s for s in lower(program)[0] if isinstance(s, Stage)]
     assert sum(isinstance(s, Write) for s in statements(stage.body)) == 1
+
+
+def test_a_fill_moves_to_the_stage_that_adds_to_it() -> None:
+    """So no stage stores zeros, or reads what it has to add to."""
+    signature, _ = JOINED["denoised"]
+    function = FUNCTIONS["denoised"]
+    program = build(function, next(candidates(function, signature)), Globals(MODULE))
+    body, _ = lower(program)
+    stored = [{s.buffer for s in statements((x,)) if isinstance(s, Write)} for x in body]
+    assert [s for s in stored if s] == [{"px", "py"}, {"out"}]
 
 
 @pytest.mark.parametrize("n", range(6))

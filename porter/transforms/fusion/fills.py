@@ -19,10 +19,10 @@ from porter.transforms.fusion.joining import with_neighbours
 def merge_fills(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """`out = zeros(...)` followed by `out[1:-1] = ...` is one stage with a branch."""
     aliases = Aliases.of(body, context.buffers)
-    return with_neighbours(body, lambda fill, region: _filled(fill, region, aliases))
+    return with_neighbours(body, lambda fill, region: filled(fill, region, aliases))
 
 
-def _filled(fill: ir.Stage, region: ir.Stage, aliases: Aliases) -> ir.Stage | None:
+def filled(fill: ir.Stage, region: ir.Stage, aliases: Aliases) -> ir.Stage | None:
     """The fill's stage with the region's statements where the region is."""
     whole = fill.body[0] if len(fill.body) == 1 else None
     if not isinstance(whole, ir.Write) or whole.checked or whole.combine:

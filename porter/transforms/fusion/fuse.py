@@ -6,13 +6,22 @@ from porter import ir
 from porter.ir.context import Context
 from porter.transforms.fusion.fills import merge_fills
 from porter.transforms.fusion.joining import join_apart, join_neighbours
+from porter.transforms.fusion.late_fills import move_fills
 from porter.transforms.fusion.parts import merge_parts
 from porter.transforms.fusion.raising import raise_scalars
 from porter.transforms.fusion.sinking import sink_loops
 
 #: each may make neighbours of stages that another one joins; what is joined allocates its arrays
 #: first, and a name means fewer arrays after its allocation
-STEPS = (join_neighbours, raise_scalars, merge_fills, merge_parts, sink_loops, join_apart)
+STEPS = (
+    join_neighbours,
+    raise_scalars,
+    merge_fills,
+    merge_parts,
+    move_fills,
+    sink_loops,
+    join_apart,
+)
 
 
 def fuse(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:

@@ -2,78 +2,193 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 
 from porter import ir
 from porter.analyses.accesses import Access, accesses
+from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.aliasing import Aliases
-from porter.ir.axes import symbols, within
+from porter.ir.axes import symbols
 from porter.ir.context import Context
-from porter.ir.rebuild import rename_axes
+from porter.ir.rebuild import map_blocks, map_exprs, rename_axes
 from porter.ir.walk import jumps
-from porter.sizes.polynomial import Poly
+from porter.sizes.polynomial import Data, Poly
 from porter.transforms.fusion.joining import joined, with_neighbours
 
+Body = tuple[ir.Stmt, ...]
 
-def merge_parts(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
+
+def merge_parts(body: Body, context: Context) -> Body:
     """`v = u.copy()` followed by `v[1:-1] += ...` is one stage, and so is what follows on `v`."""
     aliases = Aliases.of(body, context.buffers)
-    return with_neighbours(body, lambda a, b: _merged(a, b, aliases))
+    return with_neighbours(body, lambda a, b: merged(a, b, aliases))
+
+
+def merged(a: ir.Stage, b: ir.Stage, aliases: Aliases) -> ir.Stage | None:
+    """Both over the larger domain, where the elements that they share are of the same thread."""
+    if jumps(a.body) or jumps(b.body):
+        return None
+    if (both := _merged(a, b, aliases)) is not None or len(b.body) == 1:
+        return both
+    whole: ir.Stage | None = a
+    for s in b.body:  # parts of their own: `v[0] = ...` and `v[-1] = ...`
+        whole = whole and _merged(whole, replace(b, body=(s,), origin=s.origin), aliases)
+    return whole
 
 
 def _merged(a: ir.Stage, b: ir.Stage, aliases: Aliases) -> ir.Stage | None:
-    """Both over the larger domain, where the elements that they share are of the same thread."""
-    if not a.axes or len(a.axes) != len(b.axes) or jumps(a.body) or jumps(b.body):
-        return None
-    for ahead in _distances(a, b):
-        if (part := _part_of(a.axes, b, ahead)) is not None:
-            return joined(a, part, aliases)
-        if (part := _part_of(b.axes, a, [-n for n in ahead])) is not None:
-            return joined(part, b, aliases)
+    for x, y in _meetings(a, b):
+        if (part := _Part.of(a, b, x, y, aliases)) and (stage := part.stage):
+            return joined(a, stage, aliases)
+        if (part := _Part.of(b, a, y, x, aliases)) and (stage := part.stage):
+            return joined(stage, b, aliases)
     return None
 
 
-def _distances(a: ir.Stage, b: ir.Stage) -> Iterator[list[Poly]]:
-    """How far the first one's indices are ahead where both are at one element that is stored."""
-    met = [
-        (x, y)
+def _meetings(a: ir.Stage, b: ir.Stage) -> Iterator[tuple[Access, Access]]:
+    """Accesses of one array, of which one is a store: a pair for each pair of subscripts."""
+    met = {
+        (x.buffer, x.index, y.index): (x, y)
         for x, y in product(accesses(a.body), accesses(b.body))
         if x.buffer == y.buffer and (x.write or y.write)
-    ]
-    for x, y in {(x.index, y.index): (x, y) for x, y in met}.values():
-        names = x.variant | y.variant | {s.name for s in (*a.axes, *b.axes)}
-        found = [
-            n
-            for i, j in zip(symbols(a.axes), symbols(b.axes), strict=True)
-            for n in [_distance(x, y, i, j, names)]
-            if n is not None
+    }
+    yield from met.values()
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a part lies along an axis of the whole.
+
+    `at` is the index of the whole for the part's own index, or the only one, `given` the part's
+    subscript in that dimension of the array; `inside` says that it is in the axis whatever it is.
+    """
+
+    axis: ir.Axis
+    own: ir.Axis | None
+    at: Poly
+    dimension: int
+    given: Poly
+    inside: bool
+
+    @property
+    def tests(self) -> list[ir.Expr] | None:
+        """What tells the part's indices; None where not all are in the axis."""
+        (i,) = symbols([self.axis])
+        index = ir.Value(i, INT64)
+        if self.own is None:
+            known = (self.at - self.axis.lo).is_nonneg() and (self.axis.hi - self.at).is_positive()
+            test = ir.Op("eq", (index, ir.Value(self.at, INT64)), BOOL)
+            return [test] if known or self.inside else None
+        ahead = self.at - symbols([self.own])[0]
+        lo, hi = self.own.lo + ahead, self.own.hi + ahead
+        if not ((lo - self.axis.lo).is_nonneg() and (self.axis.hi - hi).is_nonneg()):
+            return None
+        edges = [("ge", lo, self.axis.lo), ("lt", hi, self.axis.hi)]
+        return [
+            ir.Op(op, (index, ir.Value(edge, INT64)), BOOL)
+            for op, edge, limit in edges
+            if edge != limit
         ]
-        if len(found) == len(a.axes):
-            yield found
 
 
-def _distance(x: Access, y: Access, i: Poly, j: Poly, names: frozenset[str]) -> Poly | None:
-    """i - j, from a dimension where the subscripts are these indices and a distance each."""
-    for p, q in zip(x.index, y.index, strict=True):
-        if not ((p - i).names() | (q - j).names()) & names:
-            return (q - j) - (p - i)
+@dataclass(frozen=True)
+class _Part:
+    """A stage that works on a part of the domain of another one, `whole`."""
+
+    whole: ir.Stage
+    part: ir.Stage
+    places: tuple[_Place, ...]
+
+    @staticmethod
+    def of(whole: ir.Stage, part: ir.Stage, x: Access, y: Access, aliases: Aliases) -> _Part | None:
+        """What two accesses of one array say: those of the whole are at an element per thread."""
+        names = x.variant | y.variant | {s.name for s in (*whole.axes, *part.axes)}
+        shape = aliases.buffers[x.buffer].shape
+        places = [_place(axis, part.axes, x, y, names, shape) for axis in whole.axes]
+        found = tuple(p for p in places if p is not None)
+        used = [p.own.name for p in found if p.own is not None]
+        if (
+            not found
+            or len(found) < len(places)
+            or sorted(used) != sorted(a.name for a in part.axes)
+        ):
+            return None
+        return _Part(whole, part, found)
+
+    @property
+    def stage(self) -> ir.Stage | None:
+        """The part behind a test, over the domain of the whole; None if that is not larger."""
+        tests: list[ir.Expr] = []
+        for place in self.places:
+            if (more := place.tests) is None:
+                return None
+            tests += more
+        if not tests:
+            return None
+        test = functools.reduce(lambda one, other: ir.Op("and", (one, other), BOOL), tests)
+        body = self._fixed(self.part.body)
+        moved = {}
+        for place, i in zip(self.places, symbols(self.whole.axes), strict=True):
+            if place.own is not None:
+                moved[place.own.name] = i - (place.at - symbols([place.own])[0])
+        inner = tuple(rename_axes(s, moved) for s in body)
+        branch = ir.If(test, inner, (), self.part.origin)
+        return ir.Stage(self.whole.axes, (branch,), self.part.origin)
+
+    def _fixed(self, body: Body) -> Body:
+        """The statements with the thread's index where the part is at one index alone."""
+        new = {
+            (p.dimension, p.given): p.given - p.at + symbols([p.axis])[0]
+            for p in self.places
+            if p.own is None
+        }
+        shared = {a.buffer for a in accesses(self.whole.body)}
+
+        def at(buffer: str, index: tuple[Poly, ...]) -> tuple[Poly, ...]:
+            if buffer not in shared:
+                return index
+            return tuple(new.get((d, p), p) for d, p in enumerate(index))
+
+        def load(e: ir.Expr) -> ir.Expr | None:
+            if not isinstance(e, ir.Load) or (index := at(e.buffer, e.index)) == e.index:
+                return None
+            return replace(e, index=index)
+
+        def store(s: ir.Stmt) -> ir.Stmt:
+            if isinstance(s, ir.Write):
+                return replace(s, index=at(s.buffer, s.index))
+            return map_blocks(s, lambda b: tuple(map(store, b)))
+
+        return tuple(store(map_exprs(s, load)) for s in body)
+
+
+def _place(
+    axis: ir.Axis,
+    own: Sequence[ir.Axis],
+    x: Access,
+    y: Access,
+    names: frozenset[str],
+    shape: tuple[Poly, ...],
+) -> _Place | None:
+    """Where the second access is along an axis of the whole, in whose dimension the first one has
+    the thread's index and a distance."""
+    (i,) = symbols([axis])
+    for d, p in enumerate(x.index):
+        ahead = p - i
+        if ahead.names() & names or _has_data(p):
+            continue
+        given = y.index[d]
+        at = given - ahead
+        its = [b for b in own if not (at - symbols([b])[0]).names() & names]
+        if _has_data(at) or (not its and at.names() & names):
+            return None
+        inside = axis.lo + ahead == Poly() and axis.hi + ahead == shape[d]
+        return _Place(axis, its[0] if its else None, at, d, given, inside)
     return None
 
 
-def _part_of(whole: Sequence[ir.Axis], s: ir.Stage, ahead: Sequence[Poly]) -> ir.Stage | None:
-    """The stage behind a test, over a domain that is larger and that many indices ahead."""
-    axes = [
-        replace(axis, lo=axis.lo + n, hi=axis.hi + n) for axis, n in zip(s.axes, ahead, strict=True)
-    ]
-    for part, axis in zip(axes, whole, strict=True):
-        if not ((part.lo - axis.lo).is_nonneg() and (axis.hi - part.hi).is_nonneg()):
-            return None
-    test = within(axes, whole)
-    if test is None:
-        return None
-    moved = zip(s.axes, symbols(whole), ahead, strict=True)
-    at = {axis.name: i - n for axis, i, n in moved}
-    inner = tuple(rename_axes(x, at) for x in s.body)
-    return ir.Stage(tuple(whole), (ir.If(test, inner, (), s.origin),), s.origin)
+def _has_data(p: Poly) -> bool:
+    return any(isinstance(a, Data) for a in p.atoms())

@@ -44,6 +44,59 @@ def placed(u, w, s):
     return v
 
 
+def ends_set(u, first):
+    """One index each."""
+    v = u * 2.0
+    v[0] = first
+    v[-1] += 1.0
+    return v + u
+
+
+def rows_set(u, top):
+    """Rows and columns."""
+    v = u * 2.0
+    v[0, :] = top
+    v[:, -1] = 0.0
+    v[-1, :] = -top
+    v[1, 1:-1] -= u[1, 1:-1]
+    return v
+
+
+def mirrored_rows(u):
+    """Rows that other threads store stay apart."""
+    v = u * 2.0
+    v[0, :] = v[1, :]
+    v[-1, :] = -v[-2, :]
+    return v
+
+
+def denoised(u, f, weight, step):
+    """The divergence is added up in the kernel that uses it."""
+    gx = np.zeros_like(u)
+    gy = np.zeros_like(u)
+    gx[:-1, :] = u[1:, :] - u[:-1, :]
+    gy[:, :-1] = u[:, 1:] - u[:, :-1]
+    norm = np.sqrt(gx**2 + gy**2 + 1e-8)
+    px = gx / norm
+    py = gy / norm
+    div = np.zeros_like(u)
+    div[1:, :] += px[1:, :] - px[:-1, :]
+    div[0, :] += px[0, :]
+    div[:, 1:] += py[:, 1:] - py[:, :-1]
+    div[:, 0] += py[:, 0]
+    return u + step * (div - weight * (u - f))
+
+
+def inflow(u, c, steps):
+    u = u.copy()
+    for _ in range(steps):
+        du = np.zeros_like(u)
+        du[1:] = u[1:] - u[:-1]
+        u = u - c * du
+        u[0] = 1.0
+    return u
+
+
 def of_a_neighbour(u):
     """The second store reads what another thread has stored."""
     v = u * 2.0

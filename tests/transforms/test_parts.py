@@ -29,6 +29,9 @@ JOINED = {
     "ends_set": ("float64[:], float64", 1),
     "rows_set": ("float64[:, :], float64[:]", 1),
     "mirrored_rows": ("float64[:, :]", 2),
+    "border_last": ("float64[:]", 1),
+    "border_first": ("float64[:], float64[:]", 2),  # they may be one array
+    "frame_set": ("float64[:, :], float64[:]", 1),
     "denoised": ("float64[:, :], float64[:, :], float64, float64", 2),
     "inflow": ("float64[:], float64, int64", 1),
     "of_a_neighbour": ("float64[:]", 3),

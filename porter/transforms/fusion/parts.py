@@ -19,6 +19,8 @@ from porter.sizes.polynomial import Data, Poly
 from porter.transforms.fusion.joining import joined, with_neighbours
 
 Body = tuple[ir.Stmt, ...]
+#: the widest border that threads without work are started for
+_BORDER = 8
 
 
 def merge_parts(body: Body, context: Context) -> Body:
@@ -31,12 +33,24 @@ def merged(a: ir.Stage, b: ir.Stage, aliases: Aliases) -> ir.Stage | None:
     """Both over the larger domain, where the elements that they share are of the same thread."""
     if jumps(a.body) or jumps(b.body):
         return None
-    if (both := _merged(a, b, aliases)) is not None or len(b.body) == 1:
+    if (both := _merged(a, b, aliases)) is not None:
         return both
-    whole: ir.Stage | None = a
-    for s in b.body:  # parts of their own: `v[0] = ...` and `v[-1] = ...`
-        whole = whole and _merged(whole, replace(b, body=(s,), origin=s.origin), aliases)
-    return whole
+    # statements may be parts of their own: `v[0] = ...` and `v[-1] = ...`
+    for both in (a, *_over_arrays(a, b, aliases)):
+        for s in b.body:
+            both = both and _merged(both, _alone(s, b), aliases)
+        if both is not None:
+            return both
+    for both in (b, *_over_arrays(b, a, aliases)):
+        for s in reversed(a.body):
+            both = both and _merged(_alone(s, a), both, aliases)
+        if both is not None:
+            return both
+    return None
+
+
+def _alone(s: ir.Stmt, stage: ir.Stage) -> ir.Stage:
+    return replace(stage, body=(s,), origin=s.origin)
 
 
 def _merged(a: ir.Stage, b: ir.Stage, aliases: Aliases) -> ir.Stage | None:
@@ -46,6 +60,20 @@ def _merged(a: ir.Stage, b: ir.Stage, aliases: Aliases) -> ir.Stage | None:
         if (part := _Part.of(b, a, y, x, aliases)) and (stage := part.stage):
             return joined(stage, b, aliases)
     return None
+
+
+def _over_arrays(a: ir.Stage, b: ir.Stage, aliases: Aliases) -> Iterator[ir.Stage]:
+    """The first stage over all of an array that both touch, if it leaves out its border alone."""
+    for x, _ in _meetings(a, b):
+        shape = aliases.buffers[x.buffer].shape
+        if not a.axes or len(shape) != len(a.axes):
+            continue
+        axes = tuple(replace(axis, lo=Poly(), hi=n) for axis, n in zip(a.axes, shape, strict=True))
+        whole = replace(a, axes=axes)
+        part = _Part.of(whole, a, replace(x, index=symbols(axes)), x, aliases)
+        if part is not None and all(p.leaves_out(_BORDER) for p in part.places):
+            if (stage := part.stage) is not None:
+                yield stage
 
 
 def _meetings(a: ir.Stage, b: ir.Stage) -> Iterator[tuple[Access, Access]]:
@@ -72,6 +100,14 @@ class _Place:
     dimension: int
     given: Poly
     inside: bool
+
+    def leaves_out(self, most: int) -> bool:
+        """Whether the part is the axis but for so many indices at each end, or fewer."""
+        if self.own is None:
+            return False
+        ahead = self.at - symbols([self.own])[0]
+        ends = (self.own.lo + ahead - self.axis.lo, self.axis.hi - self.own.hi - ahead)
+        return all(n.constant is not None and 0 <= n.constant <= most for n in ends)
 
     @property
     def tests(self) -> list[ir.Expr] | None:

@@ -70,6 +70,31 @@ def mirrored_rows(u):
     return v
 
 
+def border_last(u):
+    v = np.empty_like(u)
+    v[1:-1] = 0.5 * (u[2:] + u[:-2])
+    v[0] = u[0]
+    v[-1] = 2.0 * u[-1]
+    return v
+
+
+def border_first(u, w):
+    """In an array of the caller."""
+    w[0] = u[0]
+    w[-1] = u[-1]
+    w[1:-1] *= 0.5 * (u[2:] + u[:-2])
+
+
+def frame_set(u, edge):
+    v = np.empty_like(u)
+    v[1:-1, 1:-1] = u[1:-1, 1:-1] - u[:-2, 1:-1]
+    v[0] = edge
+    v[-1] = -edge
+    v[:, 0] = 0.0
+    v[:, -1] = 1.0
+    return v
+
+
 def denoised(u, f, weight, step):
     """The divergence is added up in the kernel that uses it."""
     gx = np.zeros_like(u)

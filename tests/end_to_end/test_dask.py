@@ -128,7 +128,7 @@ CALLS = {
     "centred": ('adjust_chunks={"j": 1}', "total = parts.sum(axis=1, dtype=x.dtype)"),
     "blurred": ("_map_overlap(blurred_block, x, depth=(2,),",),
     "framed": ("depth=(3, 4)",),
-    "waves": ("for _ in range(n):", "new = _map_overlap(waves_block2, u2, new, depth=(1,),"),
+    "waves": ("for _ in range(n):", "new = _map_overlap(waves_block, u2, v2, depth=(1,),"),
     "distances": ('da.blockwise(distances_block, "ijk", x, "ik", y, "jk",',),
     "extremes": ("parts.min(axis=0)", "parts2.max(axis=0)", "parts3.sum(axis=0, dtype=x.dtype)"),
     "gram": ("_block",),

@@ -19,7 +19,7 @@ TWICE = """\
 BETWEEN = {
     ("", "x"): 5,
     ("    y = x + 1.0\n", "x"): 5,
-    ("    x[0] = 2.0\n", "x"): 11,
+    ("    x[0] = 2.0\n", "x"): 10,  # the kernel that counts stores it, too
     ("    w[0] = 2.0\n", "x"): 11,  # the caller may give one array twice
     ("", "w"): 10,
     ("    n = n + 1\n", "x"): 9,  # the limits of the values are the same, the bins are not

@@ -14,7 +14,7 @@ from porter.ir.aliasing import Aliases
 from porter.ir.axes import symbols
 from porter.ir.context import Context
 from porter.ir.rebuild import map_blocks, map_exprs, rename_axes
-from porter.ir.walk import jumps
+from porter.ir.walk import jumps, statements
 from porter.sizes.polynomial import Data, Poly
 from porter.transforms.fusion.joining import joined, with_neighbours
 
@@ -156,8 +156,13 @@ class _Part:
 
     @property
     def stage(self) -> ir.Stage | None:
-        """The part behind a test, over the domain of the whole; None if that is not larger."""
+        """The part behind a test, over the domain of the whole; None if that is not larger.
+
+        Loops stay apart: all threads of a warp would wait for those of a border.
+        """
         tests: list[ir.Expr] = []
+        if any(isinstance(s, (ir.For, ir.While)) for s in statements(self.part.body)):
+            return None
         for place in self.places:
             if (more := place.tests) is None:
                 return None

@@ -27,6 +27,7 @@ JOINED = {
     "shifted_by": ("float64[:], int64", 1),
     "placed": ("float64[:], float64[:], int64", 2),
     "ends_set": ("float64[:], float64", 1),
+    "inverted": ("float64[:]", 1),
     "rows_set": ("float64[:, :], float64[:]", 1),
     "mirrored_rows": ("float64[:, :]", 2),
     "border_last": ("float64[:]", 1),
@@ -47,7 +48,7 @@ def test_stages_that_are_left(name: str) -> None:
     assert len(left) == count
 
 
-@pytest.mark.parametrize("name", ["interior_added", "from_both_sides", "slopes_2d"])
+@pytest.mark.parametrize("name", ["interior_added", "from_both_sides", "slopes_2d", "inverted"])
 def test_each_element_is_stored_once(name: str) -> None:
     """The thread keeps it until all branches are behind it."""
     signature, _ = JOINED[name]

@@ -123,11 +123,12 @@ class _Place:
         if not ((lo - self.axis.lo).is_nonneg() and (self.axis.hi - hi).is_nonneg()):
             return None
         edges = [("ge", lo, self.axis.lo), ("lt", hi, self.axis.hi)]
-        return [
+        tests: list[ir.Expr] = [
             ir.Op(op, (index, ir.Value(edge, INT64)), BOOL)
             for op, edge, limit in edges
             if edge != limit
         ]
+        return [_all(tests)] if tests else []
 
 
 @dataclass(frozen=True)
@@ -169,14 +170,13 @@ class _Part:
             tests += more
         if not tests:
             return None
-        test = functools.reduce(lambda one, other: ir.Op("and", (one, other), BOOL), tests)
         body = self._fixed(self.part.body)
         moved = {}
         for place, i in zip(self.places, symbols(self.whole.axes), strict=True):
             if place.own is not None:
                 moved[place.own.name] = i - (place.at - symbols([place.own])[0])
         inner = tuple(rename_axes(s, moved) for s in body)
-        branch = ir.If(test, inner, (), self.part.origin)
+        branch = ir.If(_all(tests), inner, (), self.part.origin)
         return ir.Stage(self.whole.axes, (branch,), self.part.origin)
 
     def _fixed(self, body: Body) -> Body:
@@ -204,6 +204,10 @@ class _Part:
             return map_blocks(s, lambda b: tuple(map(store, b)))
 
         return tuple(store(map_exprs(s, load)) for s in body)
+
+
+def _all(tests: Sequence[ir.Expr]) -> ir.Expr:
+    return functools.reduce(lambda one, other: ir.Op("and", (one, other), BOOL), tests)
 
 
 def _place(

@@ -129,6 +129,14 @@ def _sides(tests: Sequence[ir.Expr]) -> list[Poly]:
     ]
 
 
+def _after(body: Sequence[ir.Stmt], name: str) -> ir.Origin:
+    """Where the last store comes from, which is late where iterations came before it."""
+    touching = tuple(s for s in body if touches(s, name))
+    if any(isinstance(s, (ir.For, ir.While)) for s in statements(touching)):
+        return replace(touching[0].origin, looped=True, late=True)
+    return touching[-1].origin
+
+
 def _promoted(
     stage: ir.Stage, name: str, index: tuple[Poly, ...], tests: Sequence[ir.Expr], context: Context
 ) -> ir.Stage:
@@ -138,9 +146,7 @@ def _promoted(
     first = next((s for s in stage.body if touches(s, name)), None)
     load = ir.Let(local, ir.Load(name, index, buffer.dtype), origin)
     head = () if first is not None and surely_writes(first, name) else (load,)
-    end = next(s.origin for s in reversed(stage.body) if touches(s, name))
-    last = replace(end, looped=True, late=True)
-    store = ir.Write(name, (), index, ir.Local(local, buffer.dtype), last)
+    store = ir.Write(name, (), index, ir.Local(local, buffer.dtype), _after(stage.body, name))
     if not tests:
         body = as_local(stage.body, name, local)
         return ir.Stage(stage.axes, (*head, *body, store), stage.origin)

@@ -12,6 +12,7 @@ CASES = {
     "shifted_by": Case(f"{F1}, int64", "n =2", least=3),
     "placed": Case(f"{F1}, {F1}, int64", "n+5 n =2"),
     "ends_set": Case(f"{F1}, float64", "n s"),
+    "inverted": Case(F1, "n"),
     "rows_set": Case(f"{F2}, {F1}", "n,m m", least=2),
     "mirrored_rows": Case(F2, "n,m", least=2),
     "border_last": Case(F1, "n"),

@@ -52,6 +52,13 @@ def ends_set(u, first):
     return v + u
 
 
+def inverted(u):
+    """A part that data choose."""
+    v = np.sqrt(np.abs(u))
+    v[v > 0.5] = 1.0 / v[v > 0.5]
+    return v
+
+
 def rows_set(u, top):
     """Rows and columns."""
     v = u * 2.0

@@ -256,7 +256,13 @@ def setting(function: FunctionSource, signatures: Mapping[str, str]) -> str | No
 
 def _guesses(function: FunctionSource, params: list[cst.Param]) -> list[ParameterType]:
     usage, aliases = usage_of(function), _aliases(function)
-    loose = {p.name.value for p in params if p.default is None}
+    loose = {
+        p.name.value
+        for p in params
+        if p.default is None
+        and hint_of(p.annotation, aliases)[1] != "array"
+        and _numba_type(p.annotation, aliases) is None
+    }
     tuples = tuple_lengths(function.node, loose)
     for name in tuples:
         usage[name].arrays.seen, usage[name].numbers.is_integer = False, True

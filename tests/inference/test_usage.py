@@ -141,6 +141,9 @@ def test_capital_letters_are_tried_as_vectors_too() -> None:
         # what is computed with as a whole is one
         ("def f(x, n):\n    for i in range(n[0]):\n        x[i] = i\n    return n * 2\n",
          "float64[:], int64[:]"),
+        # a hint says what it is, whatever its use suggests
+        ("def f(x, j: 'int64[:]'):\n    return x[j[0]] * 2.0\n", "float64[:], int64[:]"),
+        ("def f(x, j: np.ndarray):\n    return x[j[0]] * 2.0\n", "float64[:], int64[:]"),
     ],
 )  # fmt: skip
 def test_a_tuple_of_integers_by_its_use(source: str, types: str) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from porter.convert.passes import lower, steps
+from porter.convert.passes import lower, plan, steps
 from porter.inference.signature import candidates
-from porter.ir import Stage, Write
+from porter.ir import Alloc, Stage, Write
 from porter.ir.interp import run
 from porter.ir.walk import statements
 from porter.lowering.program import build
 from porter.resolve.globals import Globals
+from porter.schedule.nodes import items_of
 from porter.source.module import SourceModule
 from tests.support.paths import CORPUS
 
@@ -65,6 +66,24 @@ def test_a_fill_moves_to_the_stage_that_adds_to_it() -> None:
     body, _ = lower(program)
     stored = [{s.buffer for s in statements((x,)) if isinstance(s, Write)} for x in body]
     assert [s for s in stored if s] == [{"px", "py"}, {"out"}]
+
+
+#: with the number of arrays of more than an element that are allocated
+FOLDED = {
+    "inverted_total": ("float64[:]", 0),
+    "steepest": ("float64[:, :]", 0),
+    "kept_and_folded": ("float64[:]", 1),
+    "narrow_total": ("int64[:]", 0),
+}
+
+
+@pytest.mark.parametrize("name", FOLDED)
+def test_what_threads_fold_alone_is_no_array(name: str) -> None:
+    signature, count = FOLDED[name]
+    function = FUNCTIONS[name]
+    items = plan(build(function, next(candidates(function, signature)), Globals(MODULE))).items
+    allocated = [i.buffer for i in items_of(items) if isinstance(i, Alloc)]
+    assert sum(bool(b.shape) for b in allocated) == count
 
 
 @pytest.mark.parametrize("n", range(6))

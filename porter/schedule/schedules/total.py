@@ -30,6 +30,7 @@ from porter.schedule.base import (
 )
 from porter.schedule.domains import grouped, is_short, over_grid, product
 from porter.schedule.once.spreads import with_spread
+from porter.schedule.once.variables import has_variables, in_variables
 from porter.schedule.sharing import extreme_of, onto, with_place
 from porter.schedule.steps import (
     carried,
@@ -104,12 +105,16 @@ class Total(Schedule):
             return None
         return None if found is None else replace(kernel, steps=(*kernel.steps, found))
 
+    def finish(self, kernel: Kernel, around: Around) -> Kernel:
+        """With what is stored for its folds alone in variables."""
+        return in_variables(kernel, around)
+
     def in_one_block(
         self, kernel: Kernel, loops: frozenset[str] | None
     ) -> tuple[BlockStep, ...] | None:
         """Short folds."""
         short = all(loops is None or is_short(r.axes, loops) for _, r in kernel.reductions)
-        short = short and not kernel.draws
+        short = short and not kernel.draws and not has_variables(kernel)
         steps = (replace(s, argument="", spread=None) if isinstance(s, Fold) else s
                  for s in kernel.steps)  # fmt: skip
         return tuple(steps) if short else None

@@ -59,6 +59,43 @@ def inverted(u):
     return v
 
 
+def inverted_total(u):
+    """Nothing but the total leaves the kernel."""
+    v = np.sqrt(np.abs(u))
+    v[v > 0.5] = 1.0 / v[v > 0.5]
+    return v.sum()
+
+
+def steepest(u):
+    """Two folds of one array that is not kept."""
+    v = u.copy()
+    v[1:] -= u[:-1]
+    return v.max(), np.abs(v).sum()
+
+
+def kept_and_folded(u):
+    v = u * 2.0
+    v[v < 0] = 0.0
+    return v, v.sum()
+
+
+def narrow_total(u):
+    """What is not kept wraps around, too."""
+    v = u.astype(np.int8)
+    v[1:] += 100
+    v[2:] *= np.int8(3)
+    return v.sum()
+
+
+def totals_in_a_loop(u, n):
+    s = 0.0
+    for i in range(n):
+        v = u * i
+        v[v > 1.0] = 0.0
+        s += v.sum()
+    return s
+
+
 def rows_set(u, top):
     """Rows and columns."""
     v = u * 2.0

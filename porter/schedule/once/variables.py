@@ -1,0 +1,80 @@
+"""An array that threads store and fold at once, and that nothing else reads, is a variable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from porter import ir
+from porter.analyses.accesses import Access, accesses
+from porter.ir.effects import defs_in, uses_in
+from porter.ir.rebuild import rename_variables
+from porter.ir.walk import loaded, rewrite, scalars_of
+from porter.schedule.base import Around, Fold, Kernel
+from porter.schedule.sharing import onto
+from porter.schedule.within import members
+from porter.transforms.fusion.scalar_replacement import as_local, surely_writes, touches
+
+
+def in_variables(kernel: Kernel, around: Around) -> Kernel:
+    """The kernel with what its threads store for its own folds alone in their variables."""
+    stages = [s for s in kernel.parts if isinstance(s, ir.Stage) and s.axes]
+    if len(stages) != 1 or any(f.spread or f.kept for f in kernel.folds):
+        return kernel
+    (stage,) = stages
+    for name in sorted(defs_in(stage.body).arrays):
+        if _is_own(kernel, stage, name, around):
+            around.dropped.add(name)
+            kernel = replace(kernel, steps=tuple(_with(s, name) for s in kernel.parts))
+            stage = next(s for s in kernel.parts if isinstance(s, ir.Stage) and s.axes)
+    return kernel
+
+
+def has_variables(kernel: Kernel) -> bool:
+    """Whether folds need what the same thread has computed, and not stored."""
+    made = {n for s in kernel.parts if isinstance(s, ir.Stage) for n in defs_in(s.body).scalars}
+    return any(made & scalars_of(r) for _, r in kernel.reductions)
+
+
+def _is_own(kernel: Kernel, stage: ir.Stage, name: str, around: Around) -> bool:
+    """Whether a thread reads nothing of an array but the element that it has stored."""
+    users = sum(name in uses_in((m,)).arrays for m in members(kernel))
+    buffer = around.context.buffers[name]
+    if buffer.parameter or around.users[name] != users:
+        return False
+    if around.aliases.with_others({name}) != {name} or any(
+        name in loaded(f.value) for f in kernel.folds
+    ):
+        return False
+    first = next(s for s in stage.body if touches(s, name))
+    folds = [
+        ir.Let("", onto(stage.axes, r), f.origin) for f in kernel.folds for _, r in f.reductions
+    ]
+    places = {a.index for a in _of(accesses((*stage.body, *folds)), name)}
+    return surely_writes(first, name) and len(places) == 1
+
+
+def _under_one_name(body: tuple[ir.Stmt, ...], name: str) -> tuple[ir.Stmt, ...]:
+    """The statements where `name = name_here` would be the last of them, with the one name."""
+    match body[-1]:
+        case ir.Let(made, ir.Local(other)) if made == name:
+            earlier = {n for s in body[:-1] for n in defs_in((s,)).scalars}
+            if other in earlier and name not in earlier:
+                return tuple(rename_variables(s, {other: name}) for s in body[:-1])
+    return body
+
+
+def _of(found: Iterable[Access], name: str) -> list[Access]:
+    return [a for a in found if a.buffer == name]
+
+
+def _with(step: Fold | ir.Stage, name: str) -> Fold | ir.Stage:
+    """A step with the variable in place of the element."""
+    if isinstance(step, ir.Stage):
+        return replace(step, body=_under_one_name(as_local(step.body, name, name), name))
+
+    def change(e: ir.Expr) -> ir.Expr | None:
+        return ir.Local(name, e.dtype) if isinstance(e, ir.Load) and e.buffer == name else None
+
+    folded = tuple((n, replace(r, body=rewrite(r.body, change))) for n, r in step.reductions)
+    return replace(step, reductions=folded)

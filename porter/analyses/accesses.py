@@ -10,7 +10,8 @@ from porter import ir
 from porter.ir.axes import symbols
 from porter.ir.effects import axes_of, defs, defs_in, expressions, indices, uses, uses_in
 from porter.ir.ops import UPDATES
-from porter.ir.walk import blocks, host_level, remembered, walk
+from porter.ir.rebuild import map_blocks, map_exprs
+from porter.ir.walk import blocks, host_level, remembered, rewrite, walk
 from porter.sizes.polynomial import Apply, Data, Poly, sym, unchecked
 
 
@@ -119,3 +120,38 @@ def inside(index: Sequence[Poly], axes: Sequence[ir.Axis], buffer: ir.Buffer) ->
         if not low.is_nonneg() or not (size - 1 - high).is_nonneg():
             return False
     return True
+
+
+def picks(index: tuple[Poly, ...], axis: ir.Axis) -> bool:
+    """Whether a subscript moves by one with an axis."""
+    return any(p.coefficient(axis.name) in (1, -1) for p in index)
+
+
+def touches(s: ir.Stmt, name: str) -> bool:
+    """Whether a statement reads or stores elements of an array."""
+    return name in uses_in((s,)).arrays
+
+
+def surely_writes(s: ir.Stmt, name: str) -> bool:
+    """Whether a statement stores into an array without reading it, whatever branch it takes."""
+    if isinstance(s, ir.Write):
+        reads = any(isinstance(e, ir.Load) and e.buffer == name for e in walk(s.body))
+        return s.buffer == name and not reads
+    if isinstance(s, ir.If) and s.orelse:
+        return all(any(surely_writes(x, name) for x in block[:1]) for block in (s.body, s.orelse))
+    return False
+
+
+def as_local(body: tuple[ir.Stmt, ...], name: str, local: str) -> tuple[ir.Stmt, ...]:
+    """Statements with a variable in place of the one element of an array that they touch."""
+
+    def change(e: ir.Expr) -> ir.Expr | None:
+        return ir.Local(local, e.dtype) if isinstance(e, ir.Load) and e.buffer == name else None
+
+    def convert(s: ir.Stmt) -> ir.Stmt:
+        if isinstance(s, ir.Write) and s.buffer == name:
+            return ir.Let(local, rewrite(s.body, change), s.origin)
+        s = map_blocks(s, lambda b: tuple(convert(x) for x in b))
+        return map_exprs(s, change)
+
+    return tuple(convert(s) if touches(s, name) else s for s in body)

@@ -6,14 +6,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from porter import ir
-from porter.analyses.accesses import Access, accesses
+from porter.analyses.accesses import Access, accesses, as_local, picks, surely_writes, touches
 from porter.ir.effects import defs_in, uses_in
 from porter.ir.rebuild import rename_variables
 from porter.ir.walk import loaded, rewrite, scalars_of
 from porter.schedule.base import Around, Fold, Kernel
 from porter.schedule.sharing import onto
 from porter.schedule.within import members
-from porter.transforms.fusion.scalar_replacement import as_local, surely_writes, touches
 
 
 def in_variables(kernel: Kernel, around: Around) -> Kernel:
@@ -51,7 +50,9 @@ def _is_own(kernel: Kernel, stage: ir.Stage, name: str, around: Around) -> bool:
         ir.Let("", onto(stage.axes, r), f.origin) for f in kernel.folds for _, r in f.reductions
     ]
     places = {a.index for a in _of(accesses((*stage.body, *folds)), name)}
-    return surely_writes(first, name) and len(places) == 1
+    if len(places) != 1 or not all(picks(next(iter(places)), a) for a in stage.axes):
+        return False
+    return surely_writes(first, name)
 
 
 def _under_one_name(body: tuple[ir.Stmt, ...], name: str) -> tuple[ir.Stmt, ...]:

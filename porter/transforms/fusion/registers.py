@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from porter import ir
-from porter.analyses.accesses import Access, accesses, inside
+from porter.analyses.accesses import (
+    Access,
+    accesses,
+    as_local,
+    inside,
+    picks,
+    surely_writes,
+    touches,
+)
 from porter.analyses.aliases import read_by_another_name
 from porter.analyses.reductions import has_data
 from porter.dtypes.dtype import BOOL, INT64
@@ -15,7 +23,6 @@ from porter.ir.context import Context
 from porter.ir.rebuild import map_host
 from porter.ir.walk import blocks, jumps, statements, walk
 from porter.sizes.polynomial import Poly
-from porter.transforms.fusion.scalar_replacement import as_local, picks, surely_writes, touches
 
 
 def promote_elements(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:

@@ -6,12 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from porter import ir
-from porter.analyses.accesses import Access, accesses, users_of
+from porter.analyses.accesses import (
+    Access,
+    accesses,
+    as_local,
+    picks,
+    surely_writes,
+    touches,
+    users_of,
+)
 from porter.ir.context import Context
-from porter.ir.effects import expressions, makes, uses_in
-from porter.ir.rebuild import map_blocks, map_exprs
-from porter.ir.walk import blocks, loaded, rewrite, walk
-from porter.sizes.polynomial import Poly
+from porter.ir.effects import expressions, makes
+from porter.ir.rebuild import map_blocks
+from porter.ir.walk import blocks, loaded
 
 
 def replace_arrays(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
@@ -54,16 +61,6 @@ def _private(stage: ir.Stage, name: str, found: list[Access]) -> bool:
     return surely_writes(first, name)
 
 
-def picks(index: tuple[Poly, ...], axis: ir.Axis) -> bool:
-    """Whether a subscript moves by one with an axis."""
-    return any(p.coefficient(axis.name) in (1, -1) for p in index)
-
-
-def touches(s: ir.Stmt, name: str) -> bool:
-    """Whether a statement reads or stores elements of an array."""
-    return name in uses_in((s,)).arrays
-
-
 def _scope(body: Sequence[ir.Stmt], name: str) -> Sequence[ir.Stmt]:
     """The innermost branch or loop that holds all accesses to an array."""
     touching = [s for s in body if touches(s, name)]
@@ -73,28 +70,3 @@ def _scope(body: Sequence[ir.Stmt], name: str) -> Sequence[ir.Stmt]:
         if len(used) == 1 and not any(name in loaded(e) for e in expressions(touching[0])):
             return _scope(used[0], name)
     return body
-
-
-def surely_writes(s: ir.Stmt, name: str) -> bool:
-    """Whether a statement stores into an array without reading it, whatever branch it takes."""
-    if isinstance(s, ir.Write):
-        reads = any(isinstance(e, ir.Load) and e.buffer == name for e in walk(s.body))
-        return s.buffer == name and not reads
-    if isinstance(s, ir.If) and s.orelse:
-        return all(any(surely_writes(x, name) for x in block[:1]) for block in (s.body, s.orelse))
-    return False
-
-
-def as_local(body: tuple[ir.Stmt, ...], name: str, local: str) -> tuple[ir.Stmt, ...]:
-    """Statements with a variable in place of the one element of an array that they touch."""
-
-    def change(e: ir.Expr) -> ir.Expr | None:
-        return ir.Local(local, e.dtype) if isinstance(e, ir.Load) and e.buffer == name else None
-
-    def convert(s: ir.Stmt) -> ir.Stmt:
-        if isinstance(s, ir.Write) and s.buffer == name:
-            return ir.Let(local, rewrite(s.body, change), s.origin)
-        s = map_blocks(s, lambda b: tuple(convert(x) for x in b))
-        return map_exprs(s, change)
-
-    return tuple(convert(s) if touches(s, name) else s for s in body)

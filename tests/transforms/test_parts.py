@@ -29,6 +29,7 @@ JOINED = {
     "placed": ("float64[:], float64[:], int64", 2),
     "ends_set": ("float64[:], float64", 1),
     "inverted": ("float64[:]", 1),
+    "named_alike": ("float64[:, :]", 1),
     "rows_set": ("float64[:, :], float64[:]", 1),
     "mirrored_rows": ("float64[:, :]", 2),
     "border_last": ("float64[:]", 1),

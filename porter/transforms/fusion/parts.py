@@ -144,6 +144,9 @@ class _Part:
         """What two accesses of one array say: those of the whole are at an element per thread."""
         names = x.variant | y.variant | {s.name for s in (*whole.axes, *part.axes)}
         shape = aliases.buffers[x.buffer].shape
+        bounds = {n for a in (*whole.axes, *part.axes) for p in (a.lo, a.hi) for n in p.names()}
+        if bounds & names:
+            return None
         places = [_place(axis, part.axes, x, y, names, shape) for axis in whole.axes]
         found = tuple(p for p in places if p is not None)
         used = [p.own.name for p in found if p.own is not None]
@@ -170,12 +173,12 @@ class _Part:
             tests += more
         if not tests:
             return None
-        body = self._fixed(self.part.body)
         moved = {}
         for place, i in zip(self.places, symbols(self.whole.axes), strict=True):
             if place.own is not None:
                 moved[place.own.name] = i - (place.at - symbols([place.own])[0])
-        inner = tuple(rename_axes(s, moved) for s in body)
+        # first: the two stages may have the same names for their indices
+        inner = self._fixed(tuple(rename_axes(s, moved) for s in self.part.body))
         branch = ir.If(_all(tests), inner, (), self.part.origin)
         return ir.Stage(self.whole.axes, (branch,), self.part.origin)
 

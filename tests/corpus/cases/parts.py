@@ -18,6 +18,7 @@ CASES = {
     "kept_and_folded": Case(F1, "n"),
     "narrow_total": Case("int64[:]", "n"),
     "totals_in_a_loop": Case(f"{F1}, int64", "n =3"),
+    "named_alike": Case(F2, "n,m"),
     "rows_set": Case(f"{F2}, {F1}", "n,m m", least=2),
     "mirrored_rows": Case(F2, "n,m", least=2),
     "border_last": Case(F1, "n"),

@@ -96,6 +96,19 @@ def totals_in_a_loop(u, n):
     return s
 
 
+def named_alike(u):
+    """The loops have the same names for their indices, of other axes."""
+    v = np.empty_like(u)
+    for i in range(v.shape[0]):
+        for j in range(v.shape[1]):
+            v[i, j] = u[i, j] * 2.0
+    for i in range(v.shape[1]):
+        v[0, i] += u[0, i]
+    for j in range(v.shape[0]):
+        v[j, 0] -= u[j, 0]
+    return v
+
+
 def rows_set(u, top):
     """Rows and columns."""
     v = u * 2.0

@@ -58,10 +58,14 @@ def _partner(
     return len(before), None
 
 
-def with_neighbours(body: Body, join: Callable[[ir.Stage, ir.Stage], ir.Stage | None]) -> Body:
+#: what two stages are together, or what each of them is after all
+Together = ir.Stage | tuple[ir.Stage, ir.Stage] | None
+
+
+def with_neighbours(body: Body, join: Callable[[ir.Stage, ir.Stage], Together]) -> Body:
     """The statements with neighbouring stages joined where `join` gives what they are together.
 
-    Allocations between two stages come before both.
+    Allocations between two stages come before both, or stay between them.
     """
     result: list[ir.Stmt] = []
     for s in body:
@@ -71,7 +75,9 @@ def with_neighbours(body: Body, join: Callable[[ir.Stage, ir.Stage], ir.Stage | 
             )
             before = result[at] if at >= 0 else None
             both = join(before, s) if isinstance(before, ir.Stage) else None
-            if both is not None:
+            if isinstance(both, tuple):
+                result[at], s = both
+            elif both is not None:
                 del result[at]
                 s = both
         else:

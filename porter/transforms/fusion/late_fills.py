@@ -7,12 +7,11 @@ from dataclasses import replace
 from porter import ir
 from porter.ir.aliasing import Aliases
 from porter.ir.context import Context
-from porter.ir.effects import uses_in
-from porter.ir.rebuild import map_blocks
+from porter.ir.effects import defs_in, exposed_scalars, uses_in
 from porter.ir.weights import is_trivial
 from porter.transforms.fusion.apart import are_apart
 from porter.transforms.fusion.fills import filled
-from porter.transforms.fusion.joining import joined
+from porter.transforms.fusion.joining import joined, with_neighbours
 from porter.transforms.fusion.parts import merged
 
 Body = tuple[ir.Stmt, ...]
@@ -21,21 +20,7 @@ Body = tuple[ir.Stmt, ...]
 def move_fills(body: Body, context: Context) -> Body:
     """Of `px = ...; out = zeros(...)` and a stage that adds to `out`, the zeros join the latter."""
     aliases = Aliases.of(body, context.buffers)
-
-    def moved(body: Body) -> Body:
-        done: list[ir.Stmt] = []
-        for s in body:
-            if not isinstance(s, ir.Stage):
-                done.append(map_blocks(s, moved))
-                continue
-            launches = [k for k, x in enumerate(done) if not isinstance(x, ir.Alloc)]
-            before = done[launches[-1]] if launches else None
-            if isinstance(before, ir.Stage) and (both := _moved(before, s, aliases)):
-                done[launches[-1]], s = both
-            done.append(s)
-        return tuple(done)
-
-    return moved(body)
+    return with_neighbours(body, lambda a, b: _moved(a, b, aliases))
 
 
 def _moved(a: ir.Stage, b: ir.Stage, aliases: Aliases) -> tuple[ir.Stage, ir.Stage] | None:
@@ -46,6 +31,8 @@ def _moved(a: ir.Stage, b: ir.Stage, aliases: Aliases) -> tuple[ir.Stage, ir.Sta
         if not rest.body or not isinstance(fill, ir.Write) or not _is_plain(fill):
             continue
         if fill.buffer not in uses_in(b.body).arrays or not are_apart(own, rest, aliases):
+            continue
+        if exposed_scalars((fill,)) & defs_in(rest.body).scalars:
             continue
         both = joined(own, b, aliases) or filled(own, b, aliases) or merged(own, b, aliases)
         if both is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from porter.diagnostics import Refusal, brief, refusal
-from porter.resolve.bindings import dotted
+from porter.resolve.bindings import Binding, dotted
 from porter.resolve.globals import Globals
 from porter.resolve.values import Function, Module
 from porter.support.parsing import docstring_of
@@ -92,31 +92,66 @@ def _compiles(scope: Globals, node: cst.CSTNode, name: str) -> bool:
 
 
 def _is_harmless(scope: Globals, decorator: cst.BaseExpression, top: bool) -> bool:
+    called = isinstance(decorator, cst.Call)
     func = decorator.func if isinstance(decorator, cst.Call) else decorator
+    return _gives_back(scope, func, called, top, frozenset())
+
+
+def _gives_back(
+    scope: Globals, func: cst.BaseExpression, called: bool, top: bool, seen: frozenset[str]
+) -> bool:
+    """Whether a decorator leaves a function as it is: where it is `called`, what the call gives.
+
+    A name of the file's own may have several meanings, of which each must do so.
+    """
+    match func:
+        case cst.Lambda():
+            return _returns_argument(func, called)
+        case cst.Call(func=inner) if not called:
+            return _gives_back(scope, inner, True, top, seen)
+        case cst.IfExp(body=one, orelse=other):
+            return all(_gives_back(scope, x, called, top, seen) for x in (one, other))
     name = meaning(scope, func)
     if name in _HARMLESS or (top and name in _KERNELS):
         return True
-    known = scope.names.get(func.value) if isinstance(func, cst.Name) else None
-    return (
-        decorator is func
-        and isinstance(known, Function)
-        and isinstance(known.node, cst.FunctionDef)
-        and len(scope.bindings.get(known.name, ())) == 1
-        and _returns_argument(known.node)
-    )
-
-
-def _returns_argument(node: cst.FunctionDef) -> bool:
-    """A decorator of the file's own that gives back the function as it is."""
-    params, body = node.params.params, node.body.body
-    if len(params) != 1 or node.decorators:
+    own = scope.bindings.get(func.value, []) if isinstance(func, cst.Name) else []
+    if not isinstance(func, cst.Name) or func.value in seen or not own:
         return False
-    last = body[-1]
-    parts = last.body if isinstance(last, cst.SimpleStatementLine) else [last]
-    first = docstring_of(node) is not None
-    value = parts[0].value if len(parts) == 1 and isinstance(parts[0], cst.Return) else None
-    is_own = isinstance(value, cst.Name) and value.value == params[0].name.value
-    return is_own and len(body) == 1 + first
+    seen = seen | {func.value}
+
+    def is_one(b: Binding) -> bool:
+        match b.node:
+            case cst.FunctionDef() as node:
+                return not node.decorators and _returns_argument(node, called)
+            case cst.Assign(targets=[cst.AssignTarget(target=cst.Name())], value=value):
+                return _gives_back(scope, value, called, top, seen)
+        return b.kind == "import" and b.meaning in _HARMLESS
+
+    return all(map(is_one, own))
+
+
+def _returns_argument(node: cst.FunctionDef | cst.Lambda, called: bool) -> bool:
+    """Whether a function gives back its argument as it is; one that is `called` for a decorator,
+    a function that does so."""
+    inner: dict[str, cst.FunctionDef] = {}
+    value: cst.BaseExpression | None = None
+    if isinstance(node, cst.Lambda):
+        value = node.body
+    else:
+        body = list(node.body.body)[docstring_of(node) is not None :]
+        inner = {s.name.value: s for s in body[:-1] if isinstance(s, cst.FunctionDef)}
+        last = body[-1] if body else None
+        parts = last.body if isinstance(last, cst.SimpleStatementLine) else []
+        value = parts[0].value if len(parts) == 1 and isinstance(parts[0], cst.Return) else None
+        if len(inner) != len(body) - 1:
+            return False
+    if called:
+        found = inner.get(value.value) if isinstance(value, cst.Name) else value
+        return isinstance(found, cst.FunctionDef | cst.Lambda) and _returns_argument(found, False)
+    match node.params.params:
+        case [only]:
+            return isinstance(value, cst.Name) and value.value == only.name.value and not inner
+    return False
 
 
 def meaning(scope: Globals, func: cst.BaseExpression) -> str:

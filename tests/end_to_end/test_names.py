@@ -109,6 +109,24 @@ def test_what_a_name_hides() -> None:
     assert faults(own) == {}
 
 
+#: numba where it is wanted and there, and a decorator of the file's own in its place
+CHOSEN = """import os
+def own(*args, **kwargs):
+    return {other}
+
+if os.getenv("FAST"):
+    try:
+        from numba import jit
+    except ImportError:
+        chosen = own
+    else:
+        chosen = jit
+else:
+    chosen = own
+@chosen()
+def f(x):
+    return x * 2.0
+"""
 REFUSED = {
     "decorator": ("def d(f):\n    return lambda x: f(x) + 1.0\n\n@d\ndef f(x):\n"
                   "    return x * 2.0\n", 5),
@@ -133,6 +151,11 @@ REFUSED = {
                     "    return sum(x)\n", 8),
     "late": ("def f(x):\n    g = [lambda a: a + k for k in range(3)]\n    return g[0](x)\n", 3),
     "class": ("def f(x):\n    return x\n\nclass f:\n    pass\n", 2),
+    "one of two decorators": (CHOSEN.format(other="lambda g: lambda x: g(x) + 1.0"), 15),
+    "no decorator by itself": (CHOSEN.format(other="same").replace("@chosen()", "@chosen"), 15),
+    "a decorator or another": ("def d(g):\n    return lambda x: g(x)\n\nsame = lambda g: g\n"
+                               "c = d if d.__name__ else same\n\n@c\ndef f(x):\n    return x\n", 8),
+    "a decorator of itself": ("def d(g):\n    return d(g)\n\n@d\ndef f(x):\n    return x\n", 5),
 }  # fmt: skip
 
 
@@ -152,6 +175,12 @@ FOLLOWED = (
     "import numba\n\ndef f(x):\n    return x * 2.0\n\nf = numba.njit(f)\n",
     "try:\n    from numba import njit\nexcept ImportError:\n    def njit(g):\n        return g\n\n"
     "@njit\ndef f(x):\n    return x * 2.0\n",
+    CHOSEN.format(other="lambda g: g"),
+    "def own(*args):\n    def same(g):\n        return g\n    return same\n\n"
+    "@own(1)\ndef f(x):\n    return x * 2.0\n",
+    "import numba\nfast = numba.njit(fastmath=True)\n\n@fast\ndef f(x):\n    return x * 2.0\n",
+    "import sys\nimport numba\nfast = numba.njit if sys.argv else lambda g: g\n\n"
+    "@fast\ndef f(x):\n    return x * 2.0\n",
 )  # fmt: skip
 
 

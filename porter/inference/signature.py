@@ -301,7 +301,7 @@ def _with_scalars(
     """Where nothing shows that a parameter is an array: all but the first as numbers, then all."""
     loose = [k for k, p in enumerate(params)
              if base[k].ndim is not None and not usage[p.name.value].is_certain
-             and not base[k].traced
+             and not (base[k].traced or base[k].given)
              and hint_of(p.annotation, aliases)[1] != "array"]  # fmt: skip
     for keep in (1, 0):
         if len(loose) > keep:

@@ -84,7 +84,7 @@ class Walker:
     ) -> None:
         self.region, self.modules = region, names.modules
         self.libraries, self.functions = names.libraries, names.functions
-        self.lists, self.flat = names.lists, names.flat
+        self.lists, self.flat, self.makers = names.lists, names.flat, names.makers
         self.local: set[str] = set(local)
         self.shared = shared  # declared `global`
 
@@ -386,7 +386,7 @@ class Walker:
         if name in self.functions:
             self.region.needs.add(name)
             self.region.calls.append(FileCall(name, positional, keywords, node.lineno))
-            return given | {name}
+            return frozenset({name}) if name in self.makers else given | {name}
         return self._library(node, name, positional, given)
 
     def _callee(self, func: ast.expr) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -19,7 +20,8 @@ class FileNames:
 
     `libraries` maps what is imported to dotted names, `modules` are the modules among it;
     `lists` are the names that are assigned a list somewhere, `flat` those that only ever hold
-    tables of numbers: an element of one is no part that could be changed.
+    tables of numbers: an element of one is no part that could be changed.  `makers` are functions
+    whose results are new: no argument, and no part of one.
     """
 
     libraries: Mapping[str, str]
@@ -27,12 +29,13 @@ class FileNames:
     functions: Names
     lists: Names = NOTHING
     flat: Names = NOTHING
+    makers: Names = NOTHING
 
     def without(self, local: Iterable[str]) -> FileNames:
         """The same where some names mean something else."""
         own = frozenset(local)
         libraries = {n: path for n, path in self.libraries.items() if n not in own}
-        kinds = (self.modules, self.functions, self.lists, self.flat)
+        kinds = (self.modules, self.functions, self.lists, self.flat, self.makers)
         return FileNames(libraries, *(names - own for names in kinds))
 
 
@@ -65,8 +68,85 @@ def file_names(body: list[ast.stmt]) -> FileNames:
                 (flat if is_flat(value) else other).update(own_names)
             case ast.stmt() | ast.ExceptHandler() if not isinstance(node, ast.ClassDef):
                 stack += reversed(list(ast.iter_child_nodes(node)))
-    kinds = (modules, functions, lists, flat - other)
+    kinds = (modules, functions, lists, flat - other, _makers(body))
     return FileNames(libraries, *map(frozenset, kinds))
+
+
+def _makers(body: list[ast.stmt]) -> set[str]:
+    """The functions of the top level that return what is new, and that no other name replaces."""
+    nodes = [n for statement in body for n in ast.walk(statement)]
+    bindings = Counter(n.id for n in nodes if isinstance(n, ast.Name) and is_stored(n))
+    bindings.update(n.name for n in nodes if isinstance(n, (*FUNCTIONS, ast.ClassDef)))
+    bindings.update(name for n in nodes if isinstance(n, ast.Global) for name in n.names)
+    imports = [a for n in nodes if isinstance(n, (ast.Import, ast.ImportFrom)) for a in n.names]
+    bindings.update(a.asname or a.name.split(".")[0] for a in imports)
+    functions = [s for s in body if isinstance(s, ast.FunctionDef)]
+    return {f.name for f in functions if bindings[f.name] == 1 and _returns_new(f)}
+
+
+def is_stored(node: ast.Name) -> bool:
+    """Whether a name is bound, or deleted."""
+    return not isinstance(node.ctx, ast.Load)
+
+
+#: what binds names in other ways than assignments do, or gives something else than a `return`
+_OTHERS = (
+    ast.Try, ast.TryStar, ast.Match, ast.With, ast.AsyncWith, ast.Import, ast.ImportFrom,
+    ast.Global, ast.Nonlocal, *FUNCTIONS, ast.ClassDef, ast.Lambda, ast.Yield, ast.YieldFrom,
+    ast.Await,
+)  # fmt: skip
+
+
+def _repeats_nothing(e: ast.expr) -> bool:
+    """Whether a factor is no integer, which a list could be repeated by."""
+    match e:
+        case ast.Constant(value=value):
+            return isinstance(value, (float, complex))
+        case ast.BinOp(op=ast.Mult(), left=left, right=right):
+            return _repeats_nothing(left) or _repeats_nothing(right)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return _repeats_nothing(operand)
+    return isinstance(e, ast.BinOp) and isinstance(e.op, ast.Div)
+
+
+def _returns_new(node: ast.FunctionDef) -> bool:
+    """Whether a function returns what it computes: `s` after `s = 0.0` and `s += a[i] * x`.
+
+    Lists that are joined or repeated hold what they held: no term of a sum with a number is one.
+    """
+    inside = [n for statement in node.body for n in ast.walk(statement)]
+    if node.decorator_list or any(isinstance(n, _OTHERS) for n in inside):
+        return False
+    held: dict[str, list[ast.expr | None]] = defaultdict(list)
+    for statement in node.body:
+        assigned_values(statement, held)
+    stored = Counter(n.id for n in inside if isinstance(n, ast.Name) and is_stored(n))
+    # a number or an array of its own, added to, is one still
+    added = {id(n.value) for n in inside if isinstance(n, ast.AugAssign)}
+    given = {n.arg for n in ast.walk(node.args) if isinstance(n, ast.arg)}
+
+    def is_new(e: ast.expr | None, seen: Names = NOTHING) -> bool:
+        match e:
+            case ast.Constant() | ast.Compare():
+                return True
+            case ast.UnaryOp(op=ast.USub()):
+                return True
+            case ast.BinOp(op=ast.Add(), left=left, right=right):
+                return is_new(left, seen) or is_new(right, seen)
+            case ast.BinOp(op=ast.Mult(), left=left, right=right):
+                return _repeats_nothing(left) or _repeats_nothing(right)
+            case ast.BinOp():
+                return True
+            case ast.Tuple(elts=parts):
+                return all(is_new(p, seen) for p in parts)
+            case ast.Name(id=name) if name not in given | seen:
+                values = held.get(name, [])
+                first = [v for v in values if id(v) not in added]
+                known = bool(first) and stored[name] == len(values)
+                return known and all(is_new(v, seen | {name}) for v in first)
+        return False
+
+    return all(is_new(n.value) for n in inside if isinstance(n, ast.Return) and n.value is not None)
 
 
 def is_flat(value: ast.expr) -> bool:

@@ -159,3 +159,10 @@ def test_tuples_that_cannot_be_read(text: str) -> None:
         parse_signature(f"float64[:], {text}")
     assert str(parse_signature("UniTuple(int64, 2)")[0]) == "UniTuple(int64, 2)"
     assert str(parse_signature("f(Tuple((int64, f4)))")[0]) == "Tuple((int64, float32))"
+
+
+def test_a_type_that_is_given_is_in_every_candidate() -> None:
+    source = "def f(a, x: 'float64[:]'):\n    return a * x\n"
+    (function,) = SourceModule(source, "f.py").functions
+    found = [list(map(str, types)) for types in candidates(function, None)]
+    assert len(found) > 1 and {types[1] for types in found} == {"float64[:]"}

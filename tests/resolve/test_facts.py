@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from porter.resolve.toplevel import TopLevel
 
 PASSED_ON = """
@@ -36,6 +38,75 @@ def test_a_change_comes_through_the_arguments() -> None:
     assert top._facts["TABLE"]
     assert not top._facts.get("SAFE")
     assert not top.patches_libraries
+
+
+MADE = """
+import numpy as np
+
+TABLE = np.ones((4, 3))
+
+def added(values, x):
+    s = 0.0
+    for row in range(values.shape[0]):
+        s += values[row, 0] * np.cos(values[row, 1] + values[row, 2] * x)
+    return s, s / 2
+
+
+def largest(values):
+    best = 0.0
+    for row in values:
+        best = row
+    return best
+
+
+def first(values, x):
+    found = values
+    found += x
+    return found
+
+
+def part(values, x):
+    return values[0]
+
+
+def repeated(values, k):
+    return values * 2
+
+
+def many(values, k):
+    n = 3
+    return values * n
+
+
+def joined(values, others):
+    return values + others
+
+
+def f(x):
+    s, half = added(TABLE, x)
+    s += x
+    return s
+"""
+
+
+def test_what_a_function_computes_is_none_of_its_arguments() -> None:
+    top = TopLevel(MADE)
+    assert "f:s" not in top.group("TABLE") and not top._facts.get("TABLE")
+
+
+@pytest.mark.parametrize(
+    "called",
+    [
+        "largest(TABLE)", "first(TABLE, 2.0)", "part(TABLE, 2.0)",
+        "repeated([TABLE], 2)", "many([TABLE], 2)", "joined([TABLE], [])",
+        # another function may have the name later, or in its place
+        "added(TABLE, 2.0)\n\ndef added(values, x):\n    return values",
+        "added(TABLE, 2.0)\nadded = np.asarray",
+    ],
+)  # fmt: skip
+def test_what_a_function_returns_may_be_its_argument(called: str) -> None:
+    top = TopLevel(MADE + f"\n\nV = {called}\n")
+    assert "V" in top.group("TABLE")
 
 
 def test_time_grows_with_the_file() -> None:

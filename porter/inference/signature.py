@@ -406,13 +406,13 @@ def _plain(p: cst.Param, usage: dict[str, Usage], aliases: dict[str, str]) -> bo
 
 def _raised(base: list[ParameterType]) -> Iterator[list[ParameterType]]:
     """The base, then with more dimensions for some arrays: fewest extra dimensions first."""
-    arrays = [k for k, t in enumerate(base) if t.ndim is not None and not t.traced]
+    arrays = [k for k, t in enumerate(base) if t.ndim is not None and not (t.traced or t.given)]
     seen = 0
     for extra in range(0, 2 * len(arrays) + 1):
         for combination in _spread(extra, len(arrays)):
             raised = list(base)
             for k, more in zip(arrays, combination, strict=True):
-                raised[k] = ParameterType(base[k].dtype, (base[k].ndim or 0) + more, base[k].given)
+                raised[k] = ParameterType(base[k].dtype, (base[k].ndim or 0) + more)
             yield raised
             seen += 1
             if seen >= 48:

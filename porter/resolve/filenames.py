@@ -75,7 +75,7 @@ def file_names(body: list[ast.stmt]) -> FileNames:
 def _makers(body: list[ast.stmt]) -> set[str]:
     """The functions of the top level that return what is new, and that no other name replaces."""
     nodes = [n for statement in body for n in ast.walk(statement)]
-    bindings = Counter(n.id for n in nodes if isinstance(n, ast.Name) and is_stored(n))
+    bindings = Counter(n.id for n in nodes if isinstance(n, ast.Name) and _is_stored(n))
     bindings.update(n.name for n in nodes if isinstance(n, (*FUNCTIONS, ast.ClassDef)))
     bindings.update(name for n in nodes if isinstance(n, ast.Global) for name in n.names)
     imports = [a for n in nodes if isinstance(n, (ast.Import, ast.ImportFrom)) for a in n.names]
@@ -84,7 +84,7 @@ def _makers(body: list[ast.stmt]) -> set[str]:
     return {f.name for f in functions if bindings[f.name] == 1 and _returns_new(f)}
 
 
-def is_stored(node: ast.Name) -> bool:
+def _is_stored(node: ast.Name) -> bool:
     """Whether a name is bound, or deleted."""
     return not isinstance(node.ctx, ast.Load)
 
@@ -95,6 +95,9 @@ _OTHERS = (
     ast.Global, ast.Nonlocal, *FUNCTIONS, ast.ClassDef, ast.Lambda, ast.Yield, ast.YieldFrom,
     ast.Await,
 )  # fmt: skip
+
+
+_OF_NUMBERS = (ast.Sub, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult)
 
 
 def _repeats_nothing(e: ast.expr) -> bool:
@@ -120,7 +123,7 @@ def _returns_new(node: ast.FunctionDef) -> bool:
     held: dict[str, list[ast.expr | None]] = defaultdict(list)
     for statement in node.body:
         assigned_values(statement, held)
-    stored = Counter(n.id for n in inside if isinstance(n, ast.Name) and is_stored(n))
+    stored = Counter(n.id for n in inside if isinstance(n, ast.Name) and _is_stored(n))
     # a number or an array of its own, added to, is one still
     added = {id(n.value) for n in inside if isinstance(n, ast.AugAssign)}
     given = {n.arg for n in ast.walk(node.args) if isinstance(n, ast.arg)}
@@ -135,10 +138,9 @@ def _returns_new(node: ast.FunctionDef) -> bool:
                 return is_new(left, seen) or is_new(right, seen)
             case ast.BinOp(op=ast.Mult(), left=left, right=right):
                 return _repeats_nothing(left) or _repeats_nothing(right)
-            case ast.BinOp():
-                return True
-            case ast.Tuple(elts=parts):
-                return all(is_new(p, seen) for p in parts)
+            case ast.BinOp(op=op):
+                # `|` joins dicts, which hold what they held
+                return isinstance(op, _OF_NUMBERS)
             case ast.Name(id=name) if name not in given | seen:
                 values = held.get(name, [])
                 first = [v for v in values if id(v) not in added]
@@ -146,7 +148,8 @@ def _returns_new(node: ast.FunctionDef) -> bool:
                 return known and all(is_new(v, seen | {name}) for v in first)
         return False
 
-    return all(is_new(n.value) for n in inside if isinstance(n, ast.Return) and n.value is not None)
+    values = [n.value for n in inside if isinstance(n, ast.Return) and n.value is not None]
+    return all(is_new(p) for v in values for p in (v.elts if isinstance(v, ast.Tuple) else [v]))
 
 
 def is_flat(value: ast.expr) -> bool:

@@ -82,6 +82,15 @@ def joined(values, others):
     return values + others
 
 
+def behind(values, others):
+    start = (1, 2)
+    return start + values
+
+
+def merged(values, others):
+    return values | others
+
+
 def f(x):
     s, half = added(TABLE, x)
     s += x
@@ -99,6 +108,7 @@ def test_what_a_function_computes_is_none_of_its_arguments() -> None:
     [
         "largest(TABLE)", "first(TABLE, 2.0)", "part(TABLE, 2.0)",
         "repeated([TABLE], 2)", "many([TABLE], 2)", "joined([TABLE], [])",
+        "behind((TABLE,), 2)", "merged({1: TABLE}, {})",
         # another function may have the name later, or in its place
         "added(TABLE, 2.0)\n\ndef added(values, x):\n    return values",
         "added(TABLE, 2.0)\nadded = np.asarray",

@@ -7,7 +7,7 @@ import pytest
 
 from porter.convert.passes import lower, plan, steps
 from porter.inference.signature import candidates
-from porter.ir import Alloc, Stage, Write
+from porter.ir import Alloc, Program, Stage, Write
 from porter.ir.interp import run
 from porter.ir.walk import statements
 from porter.lowering.program import build
@@ -42,11 +42,15 @@ JOINED = {
 }
 
 
+def program_of(name: str, signature: str) -> Program:
+    function = FUNCTIONS[name]
+    return build(function, next(candidates(function, signature)), Globals(MODULE))
+
+
 @pytest.mark.parametrize("name", JOINED)
 def test_stages_that_are_left(name: str) -> None:
     signature, count = JOINED[name]
-    program = build(FUNCTIONS[name], next(candidates(FUNCTIONS[name], signature)), Globals(MODULE))
-    left = [s for s in lower(program)[0] if isinstance(s, Stage)]
+    left = [s for s in lower(program_of(name, signature))[0] if isinstance(s, Stage)]
     assert len(left) == count
 
 
@@ -54,17 +58,14 @@ def test_stages_that_are_left(name: str) -> None:
 def test_each_element_is_stored_once(name: str) -> None:
     """The thread keeps it until all branches are behind it."""
     signature, _ = JOINED[name]
-    program = build(FUNCTIONS[name], next(candidates(FUNCTIONS[name], signature)), Globals(MODULE))
-    (stage,) = [s for s in lower(program)[0] if isinstance(s, Stage)]
+    (stage,) = [s for s in lower(program_of(name, signature))[0] if isinstance(s, Stage)]
     assert sum(isinstance(s, Write) for s in statements(stage.body)) == 1
 
 
 def test_a_fill_moves_to_the_stage_that_adds_to_it() -> None:
     """So no stage stores zeros, or reads what it has to add to."""
     signature, _ = JOINED["denoised"]
-    function = FUNCTIONS["denoised"]
-    program = build(function, next(candidates(function, signature)), Globals(MODULE))
-    body, _ = lower(program)
+    body, _ = lower(program_of("denoised", signature))
     stored = [{s.buffer for s in statements((x,)) if isinstance(s, Write)} for x in body]
     assert [s for s in stored if s] == [{"px", "py"}, {"out"}]
 
@@ -81,16 +82,14 @@ FOLDED = {
 @pytest.mark.parametrize("name", FOLDED)
 def test_what_threads_fold_alone_is_no_array(name: str) -> None:
     signature, count = FOLDED[name]
-    function = FUNCTIONS[name]
-    items = plan(build(function, next(candidates(function, signature)), Globals(MODULE))).items
+    items = plan(program_of(name, signature)).items
     allocated = [i.buffer for i in items_of(items) if isinstance(i, Alloc)]
     assert sum(bool(b.shape) for b in allocated) == count
 
 
 @pytest.mark.parametrize("n", range(6))
 def test_each_step_computes_what_numpy_does(n: int) -> None:
-    function = FUNCTIONS["from_both_sides"]
-    program = build(function, next(candidates(function, "float64[:]")), Globals(MODULE))
+    program = program_of("from_both_sides", "float64[:]")
     u = np.arange(1.0, n + 1.0)
     v = u.copy()
     v[1:] += u[:-1]

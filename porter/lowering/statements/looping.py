@@ -10,7 +10,7 @@ import libcst as cst
 
 from porter import ir
 from porter.dtypes.dtype import BOOL, WEAK_INT
-from porter.ir.effects import uses_in
+from porter.ir.effects import defs_in, exposed_scalars, uses_in
 from porter.ir.scalars import choose, integer, number, on_host, operate
 from porter.ir.walk import free_names
 from porter.ir.walk import statements as statements_in
@@ -402,8 +402,15 @@ def while_loop(body: Body, node: cst.While) -> None:
 
 
 def _is_check(s: ir.Stmt) -> bool:
-    """A check of sizes, which no iteration changes: it runs once, before the loop."""
+    """A check of numbers, not of elements: where no iteration changes them, it runs once, before
+    the loop."""
     return isinstance(s, ir.Host) and s.kind is ir.HostKind.CHECK and not s.arrays
+
+
+def _is_changed(s: ir.Stmt, inside: Sequence[ir.Stmt]) -> bool:
+    """Whether statements make or change what another one needs."""
+    made = defs_in(inside)
+    return bool(exposed_scalars((s,)) & made.scalars or uses_in((s,)).arrays & made.arrays)
 
 
 def _turning(
@@ -437,8 +444,7 @@ def _while(body: Body, node: cst.While, frame: Frame) -> None:
     body.flow.frames.append(frame)
     with b.out.block() as collected:
         cond: ir.Expr = body.ev.condition(node.test)
-        checks = [s for s in collected if _is_check(s)]
-        first = [s for s in collected if not _is_check(s)]
+        tested = list(collected)
         collected.clear()
         body.run_again(statements)
         keep_own(body, before, statements, collected)
@@ -451,8 +457,11 @@ def _while(body: Body, node: cst.While, frame: Frame) -> None:
     for name in dead:
         body.env.pop(name, None)
     b.scope.loops.pop()
+    inside = (*tested, *collected)
+    checks = [s for s in tested if _is_check(s) and not _is_changed(s, inside)]
     for s in checks:
         b.out.emit(s)
+    first = [s for s in tested if s not in checks]
     b.out.emit(_turning(b, cond, first, collected, origin))
     if contains(node.body, cst.Return):
         body.leave_if_returned()

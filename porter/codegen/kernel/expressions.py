@@ -52,9 +52,9 @@ class ExpressionWriter(SizeWriter):
         """Whether the host can evaluate it and has to (it holds a scalar of the host)."""
         scalar = False
         for x in walk(e):
-            if isinstance(x, (ir.Load, ir.Reduce)) or (
-                isinstance(x, ir.Local) and x.name in self.naming.own
-            ):
+            if isinstance(x, (ir.Load, ir.Reduce)) or (isinstance(x, ir.Op) and x.op == "sound"):
+                return False
+            if isinstance(x, ir.Local) and x.name in self.naming.own:
                 return False
             if isinstance(x, ir.Value) and x.poly.names() & self.naming.names.keys():
                 return False

@@ -5,7 +5,7 @@ The host reads one back only where its own control flow needs the value.
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import replace
 
 from porter import ir
@@ -89,12 +89,11 @@ def _conditions(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, .
         if isinstance(s, ir.Stage):
             result.append(s)
             continue
+        if isinstance(s, ir.While) and tests_positions([s]):
+            s = _ending(s)
         s = map_blocks(s, lambda b: _conditions(b, context))
         if isinstance(s, ir.For) and any(_needs_kernel(ir.Value(p, _I)) for p in (s.lo, s.hi)):
             raise _bound_refusal(s)
-        if isinstance(s, ir.While) and _is_device(s.cond, ()) and tests_positions([s]):
-            # an index that is out of bounds ends the loop: with 0 in its place it might never end
-            s = replace(s, cond=ir.Op("sound", (s.cond,), s.cond.dtype))
         if isinstance(s, (ir.While, ir.If)) and _needs_kernel(s.cond):
             buffer = context.buffer("condition", (), DType("bool"))
             test = ir.Write(buffer.name, (), (), s.cond, s.origin)
@@ -109,6 +108,49 @@ def _conditions(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, .
     return tuple(result)
 
 
+def _ending(loop: ir.While) -> ir.While:
+    """An index that is out of bounds ends the loop: with 0 in its place it might never end.
+
+    The error is asked for with a condition that needs a kernel in any case, if there is one.
+    """
+    if not _is_device(loop.cond, ()):
+        body = tuple(_leaving(s) for s in loop.body)
+        if body != loop.body:
+            return replace(loop, body=body)
+        if not any(isinstance(s, ir.If) and _is_device(s.cond, ()) for s in host_level(body)):
+            return loop
+    return replace(loop, cond=_sound(loop.cond))
+
+
+def _leaving(s: ir.Stmt) -> ir.Stmt:
+    """The branch of a loop that leaves it, which is taken after an error, too."""
+    if not isinstance(s, ir.If) or not _is_device(s.cond, ()):
+        return s
+    body, orelse = (tuple(_leaving(x) for x in branch) for branch in (s.body, s.orelse))
+    if _leaves(body):
+        cond = _opposite(_sound(_opposite(s.cond)))
+        return replace(s, cond=cond, body=body, orelse=orelse)
+    if _leaves(orelse):
+        return replace(s, cond=_sound(s.cond), body=body, orelse=orelse)
+    return s
+
+
+def _leaves(branch: Sequence[ir.Stmt]) -> bool:
+    return any(
+        (isinstance(s, ir.Jump) and s.kind == "break")
+        or (isinstance(s, ir.If) and (_leaves(s.body) or _leaves(s.orelse)))
+        for s in branch
+    )
+
+
+def _sound(cond: ir.Expr) -> ir.Expr:
+    return ir.Op("sound", (cond,), _B)
+
+
+def _opposite(cond: ir.Expr) -> ir.Expr:
+    return ir.Op("not", (cond,), _B)
+
+
 def _tested_again(s: ir.Stmt, test: ir.Write) -> list[ir.Stmt]:
     """A `continue` of the loop evaluates its condition, too."""
     if isinstance(s, ir.Jump) and s.kind == "continue":
@@ -118,7 +160,7 @@ def _tested_again(s: ir.Stmt, test: ir.Write) -> list[ir.Stmt]:
     return [s]
 
 
-_I = DType("int64")
+_I, _B = DType("int64"), DType("bool")
 
 
 def _needs_kernel(expr: ir.Expr) -> bool:

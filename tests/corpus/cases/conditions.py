@@ -15,6 +15,17 @@ def _searched(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
     return (x,)
 
 
+def _perhaps_searched(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
+    """At some sizes no element is high enough, and NumPy raises IndexError."""
+    (x,) = _searched(rng, n)
+    return (x if n % 5 else x * 0.4,)
+
+
+def _climbing(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
+    parent = np.arange(n + 1) + rng.integers(1, 3, n + 1)
+    return (np.minimum(parent, n) if n % 5 else parent,)
+
+
 def _starts(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
     return *_searched(rng, n), rng.integers(0, n + 1, n // 2)
 
@@ -37,4 +48,8 @@ CASES = {
     "first_high": Case(F1, custom=_searched),
     "next_high": Case(f"{F1}, {I1}", custom=_starts),
     "roots": Case(f"{I1}, {I1}", custom=_links),
+    "high_left": Case(F1, custom=_perhaps_searched),
+    "high_kept": Case(F1, custom=_perhaps_searched),
+    "high_marked": Case(F1, custom=_perhaps_searched),
+    "last_link": Case(I1, custom=_climbing),
 }

@@ -78,3 +78,49 @@ def roots(parent, items):
             hops += 1
         found[j] = at
     return found
+
+
+def high_left(x):
+    """The branch that leaves the loop is taken at an index that is out of bounds, too."""
+    i = 0
+    while True:
+        v = x[i]
+        if v > 0.3:
+            if v >= 0.5:
+                break
+        i += 1
+    return i
+
+
+def high_kept(x):
+    """The other branch leaves the loop."""
+    i = 0
+    while True:
+        if x[i] < 0.5:
+            i += 1
+        else:
+            break
+    return i
+
+
+def high_marked(x):
+    """What ends the loop is the host's, and data set it."""
+    i = 0
+    found = False
+    while not found:
+        if x[i] >= 0.5:
+            found = True
+        i += 1
+    return i
+
+
+def last_link(parent):
+    """Links that may be out of bounds."""
+    hops = 0
+    at = 0
+    while True:
+        above = parent[at]
+        if above <= at:
+            return hops, at
+        at = above
+        hops += 1

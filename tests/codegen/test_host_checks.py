@@ -198,3 +198,18 @@ def test_lengths_of_slices_are_numbers(body: str, said: str) -> None:
     exec(linked_module(converted.texts, "f.py").text, names)
     with pytest.raises(ValueError, match=f"^operands could not be broadcast together: {said}$"):
         names["f"](np.ones(3), 0)
+
+
+def test_float32_beside_doubles() -> None:
+    """Python's numbers leave an array of float32 what it is."""
+    names: dict[str, Any] = {"__name__": "f_cuda"}
+    (function,) = SourceModule("import numpy as np\n\ndef f(x, y, a):\n    return x + 1j * y * a\n",
+                               "f.py").functions  # fmt: skip
+    converted = convert_function(function, "complex128[:], float64[:], float64")
+    exec(linked_module(converted.texts, "f.py").text, names)
+    single = np.ones(3, np.float32)
+    doubled = names["_doubled"]
+    assert doubled(single, [], [1.5, 2]) is single
+    assert doubled(single, [], [np.float64(1.5), 2]).dtype == np.float64
+    assert doubled(single, [np.ones(3)], [2]).dtype == np.float64
+    assert doubled(single, [np.ones(3), single], []) is single

@@ -28,7 +28,7 @@ exec("def f(x, y):\\n    " + body, scope)
 function = loaded(converted(body, signature, "x, y"))
 values = np.array([0.5, -1.25, 3.0, 7.5, -2.0, 0.1])
 arrays = [values.astype(d) for d in "f8 f4 i8 i1 c16 c8".split()]
-arrays += [values.astype("f4")[::-2], values[::2], values[:0], 2.5, 2, np.float32(0.1)]
+arrays += [values.astype("f4")[::-2], values[::2], values[:0], values[:1] > 0, 2.5, 2, np.float32(0.1)]
 arrays += [np.asarray(0.1), np.asarray(0.1, "f4")]
 found = []
 for x, y in itertools.product(arrays, repeat=2):
@@ -58,6 +58,14 @@ def calls(signature: str, body: str) -> list[tuple[str, str, str]]:
         ("float64[:], complex128[:]", "return np.cos(x) + y", (), ["ndarray complex128"]),
         ("float64[:], float64[:]", "return y + 1j * x", ("x",), ["ndarray float64"]),
         ("float64[:], float64[:]", "return np.abs(y + 1j * x) ** 2", ("x",), ["ndarray float64"]),
+        # given back as it came, also where an axis of size 1 broadcasts
+        (
+            "float32[:], bool[:]",
+            "y[1::2] |= y[::2]; return x, np.full(np.shape(x), 2.5)",
+            ("x",),
+            ["ndarray bool"],
+        ),
+        ("float32[:], float64", "return x, np.full(np.shape(x), 2.5)", ("x",), ["float float64"]),
         # a single number is rounded, or the result is of single precision
         ("complex128[:], float64", "return x * 1j * y", (), []),
         ("float64[:], float64[:]", "return y * 1j + np.floor(np.abs(x * 1j))", ("y",), []),

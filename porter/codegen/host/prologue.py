@@ -34,8 +34,7 @@ class Prologue(Pipeline):
     """Writes what stands before the first statement."""
 
     def _prologue(self, asserted: Sequence[str]) -> None:
-        self._as_they_came()
-        given = self._given()
+        given = self._as_they_came()
         self._check_parameters()
         self._same_dtypes()
         if self.elementwise:
@@ -84,13 +83,14 @@ class Prologue(Pipeline):
         assert self.plan.seed is not None
         return f"{self.host.text(self.plan.seed)} if seed is None else seed"
 
-    def _as_they_came(self) -> None:
-        """What is asked of the arguments before anything is made of them."""
+    def _as_they_came(self) -> str:
+        """What is asked of the arguments before anything is made of them, and their names."""
         for p in self.plan.parameters:
             if p.attribute:
                 self.emit(f"{p.name} = self.{p.attribute}")
         for n in self._given_back():
             self.emit(f"given_{n} = {n}")
+        given = self._given()
         self.out.lines.append(DOUBLED.rstrip())
         for n in self.plan.integral_floats:
             self._needs("_from_float")
@@ -118,6 +118,7 @@ class Prologue(Pipeline):
             self._needs("_weak")
             both = ", ".join("_" if n in written else n for n in loose)
             self.emit(f"{both} = _weak({', '.join(loose)}{self._among(loose, 'strong')})")
+        return given
 
     def _large_integers(self, every: Sequence[str]) -> None:
         """Refuse integers of which float32 has another result than Python."""

@@ -347,7 +347,12 @@ class ExpressionWriter(SizeWriter):
             sure = (
                 other.dtype.name == "float64" and other.dtype.var is None and not other.dtype.weak
             )
-            if sure and isinstance(other, (ir.Load, ir.Local, ir.Op)) and e.arg.dtype.kind in "fiu":
+            if isinstance(other, (ir.Local, ir.Op)):
+                # beside Python's float, which `math` gives, float32 stays what it is
+                sure = sure and (e.arg.dtype.kind in "iu" or _is_of_numpy(other))
+            elif not isinstance(other, ir.Load):
+                sure = False
+            if sure and e.arg.dtype.kind in "fiu":
                 if not self.on_host(other) and not self.on_host(e):
                     return self.expr(e.arg, outer)
         return self.expr(e, outer)
@@ -442,6 +447,13 @@ def _is_even(value: complex | float | int) -> bool:
 def _is_negative(e: ir.Op) -> bool:
     """Whether a number with a sign is negated: Numba may give one without a sign one."""
     return e.op == "neg" and e.dtype.kind == "i"
+
+
+def _is_of_numpy(e: ir.Expr) -> bool:
+    """Whether the simulator certainly computes it as a number of NumPy."""
+    if isinstance(e, ir.Op) and e.op in INFIX:
+        return any(map(_is_of_numpy, e.args))
+    return isinstance(e, ir.Load) or (isinstance(e, ir.Cast) and not e.dtype.weak)
 
 
 def _is_power(e: ir.Op) -> bool:

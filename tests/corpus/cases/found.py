@@ -67,4 +67,7 @@ CASES: dict[str, Case] = {
     "largest_behind_or_zero": Case("float64[:, :], int64[:]", "n,m n"),
     "filled_in_inner_loops": Case("float64[:, :], float64[:]", "=np.ones((7,3)) n", least=1),
     "imaginary_part_rebound": refused("float64[:], int64", "PRT905", "n =0"),
+    "tangent_beside_narrow": Case(
+        "float64[:], float32[:]", "=np.arange(5.0)+8.0 =np.full(5,15,dtype='float32')"
+    ),
 }

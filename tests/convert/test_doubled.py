@@ -28,7 +28,8 @@ exec("def f(x, y):\\n    " + body, scope)
 function = loaded(converted(body, signature, "x, y"))
 values = np.array([0.5, -1.25, 3.0, 7.5, -2.0, 0.1])
 arrays = [values.astype(d) for d in "f8 f4 i8 i1 c16 c8".split()]
-arrays += [values.astype("f4")[::-2], values[::2], values[:0], values[:1] > 0, 2.5, 2, np.float32(0.1)]
+arrays += [values.astype("f4")[::-2], values[::2], values[:0], values[:1] > 0]
+arrays += [2.5, 2, np.float32(0.1)]
 arrays += [np.asarray(0.1), np.asarray(0.1, "f4")]
 found = []
 for x, y in itertools.product(arrays, repeat=2):

@@ -20,6 +20,8 @@ from porter.inference.docstrings import Documented, documented
 from porter.inference.evidence import Usage
 from porter.inference.types import OMITTED, ParameterType, literal_of, tuple_of
 from porter.inference.values import Value, as_array
+from porter.resolve.definitions import all_compiled
+from porter.resolve.globals import globals_of
 from porter.source.callers import callers_of, dotted_of
 from porter.source.module import FunctionSource, SourceModule
 from porter.support.parsing import docstring_of
@@ -87,7 +89,8 @@ def calls_of(function: FunctionSource) -> list[CallSite]:
 
 
 def _read(module: SourceModule) -> Found:
-    names = {f.name for f in module.functions if "." not in f.name}
+    compiled = all_compiled(globals_of(module))
+    names = {f.name for f in module.functions if "." not in f.name} | compiled.keys()
     callers = callers_of(module.path)
     dotted = _dotted(module.path)
     written = Counter(re.findall(r"(\w+)\(", module.whole))  # a definition is written so too
@@ -97,6 +100,9 @@ def _read(module: SourceModule) -> Found:
         wanted = {n for n in names if f"{n}(".encode() in caller.data}
         if wanted:
             calls_from(caller, dotted, wanted, found)
+    for name, of in compiled.items():
+        for call in found.calls.pop(name, ()):
+            found.add(of, call)
     return found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
+
 import libcst as cst
 
 from porter.inference.evidence import SELECTION, Usage
@@ -23,6 +25,19 @@ def flattens(name: str) -> bool:
     return spec_of(name).rank is Rank.FLAT
 
 
+def _tests_as_given(body: cst.CSTNode) -> dict[cst.BaseExpression, set[str]]:
+    """The tests of a function's own `if` statements, and what is bound before each."""
+    found: dict[cst.BaseExpression, set[str]] = {}
+    bound: set[str] = set()
+    for s in body.body if isinstance(body, cst.IndentedBlock) else ():
+        branch: cst.CSTNode | None = s
+        while isinstance(branch, cst.If):
+            found[branch.test] = set(bound)
+            branch = branch.orelse
+        bound |= expressions_of(s).keys()
+    return found
+
+
 class Roles(Operands):
     """Notes what subscripts, sizes and comparisons say of the parameters in them."""
 
@@ -30,6 +45,7 @@ class Roles(Operands):
         given = expressions_of(body)
         super().__init__(uses, given, counters(body))
         self.rebound = given.keys() & uses.keys()
+        self.as_given = _tests_as_given(body)
         self.looked_at: set[tuple[str, str]] = set()
         self.sliced: dict[str, str] = {}
         self.elements: dict[str, str] = {}  # the variable of `for v in x`: the array x
@@ -79,35 +95,38 @@ class Roles(Operands):
         self.looked_at.add((name, purpose))
         return self.locals.get(name, [])
 
-    def _compared(self, test: cst.BaseExpression) -> None:
+    def _compared(self, test: cst.BaseExpression, whole: cst.BaseExpression | None = None) -> None:
         """What an `if` compares are numbers: the truth value of an array is ambiguous."""
+        whole = whole or test
         match test:
             case cst.BooleanOperation(left=left, right=right):
-                self._compared(left)
-                self._compared(right)
+                self._compared(left, whole)
+                self._compared(right, whole)
             case cst.Comparison(left=left, comparisons=rest):
                 if all(isinstance(c.operator, _ORDERS) for c in rest):
                     for e in (left, *(c.comparator for c in rest)):
-                        self._number(e)
+                        self._number(e, self.rebound & self.as_given.get(whole, self.rebound))
 
-    def _number(self, value: cst.BaseExpression) -> None:
-        """The names that arithmetic makes a number of are numbers."""
+    def _number(self, value: cst.BaseExpression, rebound: AbstractSet[str] | None = None) -> None:
+        """The names that arithmetic makes a number of are numbers, but for those that are bound
+        to something else."""
+        rebound = self.rebound if rebound is None else rebound
         match value:
             case cst.Name(value=name):
                 use = self.uses.get(name)
-                if use is not None and name not in self.rebound:
+                if use is not None and name not in rebound:
                     use.numbers.is_number = True
                 for e in self._assigned(name, "number"):
-                    self._number(e)
+                    self._number(e, rebound)
             case cst.BinaryOperation(left=left, operator=operator, right=right):
                 if not isinstance(operator, cst.MatrixMultiply):
-                    self._number(left)
-                    self._number(right)
+                    self._number(left, rebound)
+                    self._number(right, rebound)
             case cst.UnaryOperation(expression=inner):
-                self._number(inner)
+                self._number(inner, rebound)
             case cst.Call(func=func, args=args) if called(func) in _OF_NUMBERS:
                 for a in args:
-                    self._number(a.value)
+                    self._number(a.value, rebound)
 
     def _selects(self, value: cst.BaseExpression) -> None:
         """A subscript that can only be a boolean mask, by its operator or by its name."""

@@ -13,11 +13,13 @@ from porter.inference.ranks import adds_axes
 from porter.inference.roles import Roles, flattens
 from porter.numpy_functions import Rank, spec_of
 from porter.resolve.attributes import parameters_of
+from porter.resolve.definitions import all_compiled
 from porter.resolve.globals import globals_of
 from porter.resolve.reducers import folded_by
 from porter.resolve.values import Module
 from porter.source.module import FunctionSource, SourceModule
 from porter.source.walk import walk
+from porter.support.reserved import given
 from porter.syntax.dataflow import elements_of, has_number
 from porter.syntax.forms import (
     axis_ndim,
@@ -457,7 +459,9 @@ def usage_of(
 ) -> dict[str, Usage]:
     """Evidence for every parameter of a function; helpers of the file are looked into."""
     if helpers is None:
-        helpers = function.module.by_name
+        named = function.module.by_name
+        compiled = all_compiled(globals_of(function.module))
+        helpers = named | {given(n): named[given(of)] for n, of in compiled.items()}
     params = parameters_of(function)
     uses = {q.name.value: Usage(default=type_of_default(q.default)) for q in params}
     visitor = _Visitor(function, uses, helpers)

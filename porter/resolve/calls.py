@@ -50,6 +50,8 @@ SCALAR_BUILTINS = frozenset(
     {"int", "float", "complex", "bool", "str", "len", "round", "abs", "min", "max", "sum", "ord"}
     | {"divmod", "pow", "bytes", "frozenset", "range", "chr", "slice", "type"}
 )
+#: builtins that make a number or a text of anything
+PLAIN_BUILTINS = frozenset({"int", "float", "complex", "bool", "str", "len", "ord", "chr", "hash"})
 NUMPY_SCALARS = frozenset(
     {"float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16"}
     | {"uint32", "uint64", "complex64", "complex128", "bool_", "intp", "single", "double", "dtype"}

@@ -37,6 +37,25 @@ def unsettled(scope: Globals, name: str) -> tuple[int, int] | None:
     return lines[0], lines[-1]
 
 
+def compiled(scope: Globals, name: str) -> str:
+    """The function of the file that a name is assigned once as Numba compiles it, else "".
+
+    `fast = njit(slow)` and `fast = jit(nopython=True)(slow)` compute what `slow` does.
+    """
+    match scope.assigned.get(name):
+        case cst.Call(func=func, args=[cst.Arg(value=cst.Name(value=of), keyword=None), *_]):
+            known = of in scope.functions and len(scope.bindings.get(name, ())) == 1
+            if known and _gives_back(scope, func, False, False, frozenset()):
+                return of
+    return ""
+
+
+def all_compiled(scope: Globals) -> dict[str, str]:
+    """The names that are assigned so, with their functions."""
+    found = ((name, compiled(scope, name)) for name in scope.assigned)
+    return {name: of for name, of in found if of}
+
+
 def check_function(scope: Globals, node: cst.FunctionDef, top: bool) -> None:
     """Refuse a function that is not what it does when it is called by its name.
 

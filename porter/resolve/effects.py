@@ -85,6 +85,7 @@ class Walker:
         self.region, self.modules = region, names.modules
         self.libraries, self.functions = names.libraries, names.functions
         self.lists, self.flat, self.makers = names.lists, names.flat, names.makers
+        self.compiled = names.compiled
         self.local: set[str] = set(local)
         self.shared = shared  # declared `global`
 
@@ -383,6 +384,7 @@ class Walker:
             held = self.flow(node.func)
             self._change(given | held, node.lineno, False)
             return given | held
+        name = self.compiled.get(name, name)
         if name in self.functions:
             self.region.needs.add(name)
             self.region.calls.append(FileCall(name, positional, keywords, node.lineno))

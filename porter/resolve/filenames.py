@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from porter.resolve.syntax import bound, dotted
 
@@ -21,7 +21,8 @@ class FileNames:
     `libraries` maps what is imported to dotted names, `modules` are the modules among it;
     `lists` are the names that are assigned a list somewhere, `flat` those that only ever hold
     tables of numbers: an element of one is no part that could be changed.  `makers` are functions
-    whose results are new: no argument, and no part of one.
+    whose results are new: no argument, and no part of one.  `compiled` maps what is assigned to
+    the function that Numba makes it of: `fast = njit(slow)`.
     """
 
     libraries: Mapping[str, str]
@@ -30,13 +31,15 @@ class FileNames:
     lists: Names = NOTHING
     flat: Names = NOTHING
     makers: Names = NOTHING
+    compiled: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
     def without(self, local: Iterable[str]) -> FileNames:
         """The same where some names mean something else."""
         own = frozenset(local)
         libraries = {n: path for n, path in self.libraries.items() if n not in own}
         kinds = (self.modules, self.functions, self.lists, self.flat, self.makers)
-        return FileNames(libraries, *(names - own for names in kinds))
+        compiled = {n: of for n, of in self.compiled.items() if n not in own}
+        return FileNames(libraries, *(names - own for names in kinds), compiled=compiled)
 
 
 def file_names(body: list[ast.stmt]) -> FileNames:
@@ -68,20 +71,42 @@ def file_names(body: list[ast.stmt]) -> FileNames:
                 (flat if is_flat(value) else other).update(own_names)
             case ast.stmt() | ast.ExceptHandler() if not isinstance(node, ast.ClassDef):
                 stack += reversed(list(ast.iter_child_nodes(node)))
-    kinds = (modules, functions, lists, flat - other, _makers(body))
-    return FileNames(libraries, *map(frozenset, kinds))
+    once = _bound_once(body)
+    kinds = (modules, functions, lists, flat - other, _makers(body, once))
+    compiled = _compiled(body, once, libraries)
+    return FileNames(libraries, *map(frozenset, kinds), compiled=compiled)
 
 
-def _makers(body: list[ast.stmt]) -> set[str]:
-    """The functions of the top level that return what is new, and that no other name replaces."""
+def _bound_once(body: list[ast.stmt]) -> set[str]:
+    """The names that one place of the file binds."""
     nodes = [n for statement in body for n in ast.walk(statement)]
     bindings = Counter(n.id for n in nodes if isinstance(n, ast.Name) and _is_stored(n))
     bindings.update(n.name for n in nodes if isinstance(n, (*FUNCTIONS, ast.ClassDef)))
     bindings.update(name for n in nodes if isinstance(n, ast.Global) for name in n.names)
     imports = [a for n in nodes if isinstance(n, (ast.Import, ast.ImportFrom)) for a in n.names]
     bindings.update(a.asname or a.name.split(".")[0] for a in imports)
+    return {name for name, places in bindings.items() if places == 1}
+
+
+def _makers(body: list[ast.stmt], own: set[str]) -> set[str]:
+    """The functions of the top level that return what is new, and that no other name replaces."""
     functions = [s for s in body if isinstance(s, ast.FunctionDef)]
-    return {f.name for f in functions if bindings[f.name] == 1 and _returns_new(f)}
+    return {f.name for f in functions if f.name in own and _returns_new(f)}
+
+
+def _compiled(body: list[ast.stmt], own: set[str], libraries: Mapping[str, str]) -> dict[str, str]:
+    """What is assigned as Numba makes it of a function: `njit(slow)`, `njit(...)(slow)`."""
+    functions = {s.name for s in body if isinstance(s, ast.FunctionDef)} & own
+    found = {}
+    for statement in body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)],
+                            value=ast.Call(func=func, args=[ast.Name(id=of), *_])):  # fmt: skip
+                root = dotted(func.func if isinstance(func, ast.Call) else func).split(".")[0]
+                library = libraries.get(root, "").split(".")[0]
+                if library == "numba" and root in own and name in own and of in functions:
+                    found[name] = of
+    return found
 
 
 def _is_stored(node: ast.Name) -> bool:

@@ -165,8 +165,12 @@ class TopLevel:
                 return all(self._is_scalar(p, known) for p in parts)
             case ast.IfExp(body=body, orelse=orelse):
                 return self._is_scalar(body, known) and self._is_scalar(orelse, known)
+            case ast.Attribute(value=ast.Call(func=func)):
+                return self._library(func) in ("numpy.finfo", "numpy.iinfo")
             case ast.Attribute():
                 return self._library(node).rpartition(".")[0] in ("numpy", "math", "cmath")
+            case ast.Call(func=ast.Name(id=name)) if name in calls.PLAIN_BUILTINS:
+                return name not in self._bindings
             case ast.Call(func=func, args=args, keywords=[]):
                 plain = not any(isinstance(a, ast.Tuple) for a in args)
                 return plain and self._makes_scalars(func) and all(

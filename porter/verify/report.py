@@ -178,7 +178,7 @@ def warnings(evidence: Evidence) -> Iterator[str]:
         yield f"{detail['f64']} float64 instructions in a float32 program ({detail['arch']})"
     if detail.get("refused_sizes"):
         cases = counted(detail["refused_sizes"], "case")
-        yield f"stricter than the original in {cases} with a size of 3 or less: {detail['refusal']}"
+        yield f"stricter than the original in {cases} with a short axis: {detail['refusal']}"
     if detail.get("source"):
         yield f"the source file has {detail['source']}"
     if detail.get("output_equals_input"):

@@ -6,6 +6,10 @@ from tests.corpus.case import Case, csr
 
 CASES: dict[str, Case] = {
     # numba_style.py
+    "numba_style:_bounded": Case("float64, float64[:]", "s =np.array([-0.5,0.5])"),
+    "numba_style:_shrunk": Case("float64, float64", "s =0.5"),
+    "numba_style:bounded_rows": Case("float64[:], float64[:, :]", "n n,m"),
+    "numba_style:shrunk_all": Case("float64[:]", "n"),
     "numba_style:normalize": Case("float64[:, :]", "n,m:pos"),
     "numba_style:parallel_add": Case("float64[:], float64[:]", "n n"),
     "numba_style:hypot": Case("float64[:], float64[:]", "n n"),

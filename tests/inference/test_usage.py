@@ -63,6 +63,14 @@ GUESSES = {
     "def f(x, g):\n return x.reshape(g, -1)": "float64[:], int64",
     "def f(x, dt):\n return x[1:] * np.sqrt(dt)": "float64[:], float64",
     "def f(x, idx):\n return x[idx].sum()": "float64[:], int64[:]",
+    # compared before anything else has its name
+    "def f(s, v):\n if s < v[0]:\n  s = v[0]\n elif s > v[1]:\n  s = np.log(s)\n return s":
+        "float64, float64[:]",
+    "def f(s, v):\n s = s.max(axis=0)\n if s < v[0]:\n  s = v[0]\n return s":
+        "float64[:, :], float64[:]",
+    "def g(s, v):\n if s < v[0]:\n  return v[0]\n return s\n\nh = numba.njit(g)\n\n"
+    "def f(x, v):\n for i in range(x.shape[0]):\n  x[i] = h(x[i], v[i])":
+        "float64[:], float64[:, :]",
     "def f(x, bias):\n return x[1:] + bias": "float64[:], float64[:]",
     "def f(a, w):\n d = w * 0.5\n d[d < 0] += 1\n return a[1, 0] * d[0, 1]":
         "float64[:, :], float64[:, :]",
@@ -106,7 +114,8 @@ GUESSES = {
 
 @pytest.mark.parametrize("source", GUESSES)
 def test_parameters_are_taken_for_what_their_use_shows(source: str) -> None:
-    (function,) = SourceModule("import numpy as np\n" + source + "\n", "f.py").functions
+    imports = "import numba\nimport numpy as np\n"
+    *_, function = SourceModule(imports + source + "\n", "f.py").functions
     types = next(candidates(function, None))
     assert ", ".join(map(str, types)) == GUESSES[source]
 

@@ -119,6 +119,37 @@ def test_what_a_function_returns_may_be_its_argument(called: str) -> None:
     assert "V" in top.group("TABLE")
 
 
+COMPILED = """
+import numba
+import numpy as np
+
+LIMIT = float(np.log(np.finfo(np.double).max) - 0.1)
+TABLE = np.zeros(3)
+
+def _clipped(v, values):
+    return values[0] if v < values[0] else v
+
+def _reset(values):
+    values[0] = 0
+
+clipped = numba.njit(_clipped)
+reset = numba.jit(nopython=True)(_reset)
+
+def main(x):
+    x[0] = clipped(x[0], x) + min(x[1], LIMIT)
+"""
+
+
+def test_what_numba_compiles_does_what_its_function_does() -> None:
+    top = TopLevel(COMPILED)
+    assert top.names.compiled == {"clipped": "_clipped", "reset": "_reset"}
+    assert "LIMIT" in top.scalars and "clipped" not in top.group("main:x")
+    assert not top._facts.get("TABLE")
+    assert TopLevel(COMPILED + "\n\ndef late():\n    reset(TABLE)\n")._facts["TABLE"]
+    # another function may have the name
+    assert "clipped" not in TopLevel(COMPILED + "\nclipped = min\n").names.compiled
+
+
 def test_time_grows_with_the_file() -> None:
     """600 functions that hand each other what all of them change took minutes."""
     functions = [

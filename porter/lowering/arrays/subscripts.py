@@ -32,6 +32,8 @@ from porter.sizes.polynomial import (
 #: NumPy's objects that are subscripted instead of called
 GRIDS = {"numpy.mgrid", "numpy.ogrid", "numpy.r_", "numpy.c_", "numpy.s_", "numpy.index_exp"}
 # One output dimension or one fixed subscript per item of the index.
+#: said of an axis that is too short for what a branch may read: the host cannot tell if it does
+IN_A_BRANCH = ", in a branch that data decide"
 _Part = tuple[str, Any]
 
 
@@ -197,6 +199,8 @@ def _fits(b: Builder, least: Poly, size: Poly, axis: int, few: Poly | None = Non
     if any(_names(c) & b.scope.indices for c in b.scope.conditions):
         return False  # nor may the loops where nothing tells for which indices they do
     message = f"index is out of bounds for axis {axis}"
+    if b.scope.data_branches:
+        message += IN_A_BRANCH
     b.sizes.check(ir.Check("index", least, size, message, "IndexError"))
     return True
 

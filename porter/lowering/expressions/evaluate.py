@@ -42,7 +42,7 @@ from porter.lowering.functions.joining import stack
 from porter.lowering.functions.subscripted import subscripted
 from porter.lowering.library import matrix_product
 from porter.numpy_functions import converted
-from porter.resolve.definitions import unsettled
+from porter.resolve.definitions import compiled, unsettled
 from porter.resolve.globals import member
 from porter.resolve.project import function_in, imported_from, module_named
 from porter.resolve.values import (
@@ -70,6 +70,7 @@ from porter.syntax.names import used_names
 
 #: a module-level array of at most this many elements is written into the kernels
 MAX_CONSTANTS = 32
+_WORDS: dict[str, Value] = {"True": number(True), "False": number(False), "None": NONE}
 
 
 #: builtins that libraries have functions of the same name for
@@ -197,10 +198,9 @@ class ExpressionEvaluator(Evaluator):
             return known_whole(self.b, value) if isinstance(value, Array) else value
         if name in self.b.host.attributes:
             return self.b.host.attributes[name]
-        if name in ("True", "False"):
-            return number(name == "True")
-        if name == "None":
-            return NONE
+        if name in _WORDS:
+            return _WORDS[name]
+        name = compiled(self.scope, name) or name
         if name in self.scope.constants:
             return self._constant(name)
         if name in self.scope.names:

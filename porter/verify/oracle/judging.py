@@ -16,6 +16,8 @@ from porter.verify.oracle import calls, compare
 SHORT = 3
 #: what NumPy says of a mask with other axes than the array
 MASK_MISMATCH = "boolean index did not match"
+#: what a host function says of an axis that is too short for a branch, whether it is taken or not
+_IN_A_BRANCH = "in a branch that data decide"
 #: what a host function says of a power of Python's integers, which have no bounds
 _LARGE_POWER = "is too large for an integer of a kernel"
 #: what a host function says of arguments that share memory
@@ -55,19 +57,21 @@ def asks_for_copy(inputs: Inputs, error: BaseException | None) -> bool:
 def refuses_sizes(inputs: Inputs, actual: compare.Outcome) -> bool:
     """An error about arrays so short that NumPy broadcasts, or has nothing to do, or about sizes
     that were found by trying: an argument that the original does not look at may have any.
-    Or about a power that is no integer of a kernel.
+    Or about a power that is no integer of a kernel, or about a branch that data decide.
 
     A mask without elements selects from whatever array, as NumPy has it.
     """
     empty = inputs.smallest == 0 and MASK_MISMATCH in str(actual.error)
     same = not isinstance(actual.error, LaunchError) and not from_kernel(actual.error)
+    branch = isinstance(actual.error, IndexError) and _IN_A_BRANCH in str(actual.error)
     return (
         same
-        and (isinstance(actual.error, ValueError) or empty)
+        and (branch or isinstance(actual.error, ValueError) or empty)
         and (
             inputs.smallest <= SHORT
             or inputs.counts_few(SHORT)
             or inputs.found
+            or branch
             or _LARGE_POWER in str(actual.error)
         )
         and not (actual.arguments and has_changed(actual, inputs))

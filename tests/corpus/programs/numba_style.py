@@ -86,3 +86,36 @@ def monte_carlo_inside(x, y):
         if x[i] ** 2 + y[i] ** 2 <= 1.0:
             inside += 1
     return 4.0 * inside / x.shape[0]
+
+
+def _bounded(v, limits):
+    if v > 0.5:
+        v = 0.5 + np.log(v / 0.5)
+    for k in range(limits.shape[0]):
+        v = max(v, limits[k])
+    return v
+
+
+bounded = jit(_bounded, nopython=True, inline="always")
+
+
+def bounded_rows(x, limits):
+    """The helper is what Numba makes of a function, as the core of an estimator has it."""
+    for t in range(x.shape[0]):
+        x[t] = bounded(x[t], limits[t])
+    return x
+
+
+def _shrunk(v, by):
+    return math.copysign(max(abs(v) - by, 0.0), v)
+
+
+shrunk = numba.njit(fastmath=False)(_shrunk)
+
+
+def shrunk_all(x):
+    """A soft threshold."""
+    out = np.empty_like(x)
+    for i in range(x.shape[0]):
+        out[i] = shrunk(x[i], 0.25)
+    return out

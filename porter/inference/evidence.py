@@ -136,7 +136,8 @@ def settle(uses: dict[str, Usage], function: str = "") -> None:
         if base is not None and base is not use and base.arrays.seen and use.default is None:
             use.array(base.ndim)
         counted = use.numbers.is_number or use.numbers.is_scalar or use.default is not None
-        if _POSITIONS.search(name) and use.numbers.is_index and not counted:
+        sized = counted or use.numbers.is_size
+        if _POSITIONS.search(name) and use.numbers.is_index and not sized:
             use.array()
         if not (counted or use.numbers.is_integer) and _is_named_array(name, uses, function):
             use.array()

@@ -63,6 +63,9 @@ GUESSES = {
     "def f(x, g):\n return x.reshape(g, -1)": "float64[:], int64",
     "def f(x, dt):\n return x[1:] * np.sqrt(dt)": "float64[:], float64",
     "def f(x, idx):\n return x[idx].sum()": "float64[:], int64[:]",
+    "def f(x, n_rows, n_cols):\n u = np.zeros((n_rows, n_cols))\n for i in range(n_rows):\n"
+    "  for j in range(n_cols):\n   u[i, j] = x[i * n_cols + j, 0]\n return u":
+        "float64[:, :], int64, int64",
     # compared before anything else has its name
     "def f(s, v):\n if s < v[0]:\n  s = v[0]\n elif s > v[1]:\n  s = np.log(s)\n return s":
         "float64, float64[:]",

@@ -52,8 +52,8 @@ def _unravel_index(call: Call) -> Value:
 
 
 def _extreme_of(call: Call, found: Operand, shape: tuple[Poly, ...]) -> bool:
-    """Whether it is the first position of an extreme among as many elements as the shape has."""
-    e = found.at(()) if isinstance(found, Array) and not found.ndim else found
+    """Whether each is the position of an extreme among as many elements as the shape has."""
+    e = found.at((Poly(),) * found.ndim) if isinstance(found, Array) else found
     if isinstance(e, ir.Load):
         known = call.b.out.definition(e.buffer)
         e = e if known is None else known.body

@@ -104,6 +104,7 @@ ROWS: dict[str, Row] = {
     "numpy.unravel_index": Row(
         "np.unravel_index(np.argmax(A), A.shape)",
         "np.unravel_index(C.argmin(), C.shape)",
+        "np.unravel_index(C.reshape(C.shape[0], -1).argmax(-1), C.shape[1:])",
         dtypes=f"i4 {REAL}",
         domain="ties",
         tolerance=0,

@@ -189,6 +189,8 @@ CASES: dict[str, Case] = {
     "grids:laplacian_of_gaussian_separable": Case("float64[:, :]", "n+2,m+1"),
     "grids:gradient_magnitude_helper": Case("float64[:, :]", "n+2,m+1"),
     "grids:poisson_residual": Case("float64[:, :], float64[:, :], float64", "n+2,m n+2,m s"),
+    "grids:kernel_of_width": Case("float64", "=n%5*0.5-0.4"),
+    "grids:one_axis_of_a_grid": Case("float64[:], int64", "n =5*(n%5>0)-4"),
     "grids:red_black_sweep": Case("float64[:]", "2*n+3"),
     # kindred.py
     "kindred:normalize_by_max": Case("float64[:, :]", "n,m"),

@@ -206,3 +206,16 @@ def red_black_sweep(u):
     """Strided slices of both colours, in place."""
     u[1:-1:2] = 0.5 * (u[:-2:2] + u[2::2])
     u[2:-1:2] = 0.5 * (u[1:-2:2] + u[3::2])
+
+
+def kernel_of_width(sigma):
+    """The grid of a negative width has negative dimensions, which NumPy refuses."""
+    radius = int(4.0 * sigma + 0.5)
+    x, y = np.mgrid[-radius : radius + 1, -radius : radius + 1]
+    k = np.exp(-0.5 * (x**2 + y**2) / sigma**2)
+    return k / np.sum(k)
+
+
+def one_axis_of_a_grid(x, n):
+    """A trailing comma makes a grid of one axis."""
+    return np.mgrid[1:n:2,] * x[0], np.mgrid[1:n:2] * x[0]

@@ -142,6 +142,7 @@ class Body(ABC):
         self.helper = helper
         self.locals: dict[str, str] = {}
         self.single: set[str] = set()
+        self.turns: set[str] = set()
         self.lent: tuple[Array, ...] = ()  # what the caller has names for
         self.returned = False
         self.given = {} if helper else dict(ev.env)  # the arguments as they came

@@ -18,6 +18,7 @@ from porter.ir.effects import floated_numbers
 from porter.ir.rebuild import map_expr, map_statement
 from porter.ir.scalars import constant_of
 from porter.lowering.arguments import conversions
+from porter.lowering.arrays import literals
 from porter.lowering.arrays.calculus import ONE
 from porter.lowering.arrays.subscripts import host_integer
 from porter.lowering.constants import check_default, text_of
@@ -96,6 +97,8 @@ def _build(
         else:
             if _is_one_product(builder) and not scope.options.library:
                 builder.restarts.own_products = True
+            elif literals.are_stored(builder):
+                builder.restarts.reads_literals = False
             elif not builder.dtypes.retype:
                 program = _finish(builder, function, parameters)
                 own = builder.restarts.own_products

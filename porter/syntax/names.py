@@ -28,6 +28,35 @@ def straight_names(statements: Sequence[cst.CSTNode]) -> set[str]:
     return {n for n, c in counts.items() if c in (1, straight[n])}
 
 
+def loop_names(statements: Sequence[cst.CSTNode]) -> set[str]:
+    """The names that only `for` loops bind, and that only statements inside these read.
+
+    No iteration of a loop around them can see what an earlier one left in such a name.
+    """
+    counts: Counter[str] = Counter()
+    outside: set[str] = set()
+
+    # a sum may have thousands of terms: no recursion
+    pending: list[tuple[cst.CSTNode, frozenset[str]]] = [(s, frozenset()) for s in statements]
+    while pending:
+        node, inside = pending.pop()
+        match node:
+            case cst.For(target=target, body=body):
+                own = set(target_names(target))
+                counts.update(own)
+                outside.update(own & inside)
+                pending += [(c, inside) for c in (node.iter, node.orelse) if c is not None]
+                pending.append((body, inside | own))
+            case cst.Name(value=name):
+                outside.update({name} - inside)
+            case cst.Attribute(value=value):
+                pending.append((value, inside))
+            case _:
+                pending += [(child, inside) for child in children(node)]
+    bindings = Counter(assigned_names(statements))
+    return {n for n, c in counts.items() if n not in outside and bindings[n] == c}
+
+
 @_remembered
 def _all_bindings(node: cst.CSTNode) -> tuple[str, ...]:
     return tuple(_bindings(node))

@@ -8,7 +8,7 @@ are a running count of the mask, whose last value, the length, the host reads ba
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from porter import ir
@@ -17,13 +17,11 @@ from porter.ir.effects import defs_in
 from porter.ir.scalars import cast, choose, integer, operate
 from porter.ir.walk import walk
 from porter.lowering.state.builder import Builder
+from porter.lowering.state.selections import Known
 from porter.numpy_functions import FunctionSpec
 from porter.resolve.values import Array, At
 from porter.sizes.polynomial import Data, Integer, Poly, sym
 from porter.sizes.shapes import lengths, product
-
-#: a mask, its shape, how many statements there were, and what was made of it
-Known = tuple[ir.Expr, tuple[Poly, ...], int, Any]
 
 
 @dataclass(frozen=True)
@@ -73,12 +71,25 @@ def held_mask(b: Builder, array: Array, name: str) -> At:
     """The mask of a selection as it is now; selections by one mask hold it once."""
     mask, lead = array.mask, array.lead
     assert mask is not None
-    held = _recall(b, b.selections.masks, array)
-    if held is None:
-        held = b.define(name, Array(array.shape[:lead], BOOL, mask))
-        _remember(b, b.selections.masks, array, held)
+    if any(_mask_at(array) == _mask_at(replace(array, mask=k[-1])) for k in b.selections.masks):
+        return mask  # it is one that was held
+    known = as_held(b, array)
+    if known is not None:
+        return known
+    held = b.define(name, Array(array.shape[:lead], BOOL, mask))
     at: At = held.at
-    return lambda idx: at(list(idx)[:lead])
+
+    def first(idx: Sequence[Poly]) -> ir.Expr:
+        return at(list(idx)[:lead])
+
+    _remember(b, b.selections.masks, array, first)
+    return first
+
+
+def as_held(b: Builder, array: Array) -> At | None:
+    """The mask of a selection as an earlier one holds it, if it is the same still."""
+    held: At | None = _recall(b, b.selections.masks, array)
+    return held
 
 
 def length(b: Builder, array: Array) -> ir.Expr:
@@ -190,18 +201,18 @@ def _mask_at(array: Array) -> ir.Expr:
 
 
 def _remember(b: Builder, store: list[Known], array: Array, value: Any) -> None:
-    """Note what was made of a mask, where every later statement can use it."""
-    if not b.out.depth:
-        store.append((_mask_at(array), array.shape[: array.lead], len(b.out.statements), value))
+    """Note what was made of a mask: later statements of the block can use it."""
+    block = b.out.blocks[-1]
+    store.append((_mask_at(array), array.shape[: array.lead], block, len(block), value))
 
 
 def _recall(b: Builder, store: list[Known], array: Array) -> Any:
     """What was made of the same mask, if nothing that it reads was stored into since."""
     mask, shape = _mask_at(array), [b.sizes.resolve(n) for n in array.shape[: array.lead]]
     sources = {e.buffer for e in walk(mask) if isinstance(e, ir.Load)}
-    for known, extent, since, value in store:
-        if known == mask and [b.sizes.resolve(n) for n in extent] == shape and not b.out.depth:
-            if not defs_in(b.out.statements[since:]).arrays & sources:
+    for known, extent, block, since, value in store:
+        if known == mask and [b.sizes.resolve(n) for n in extent] == shape:
+            if block is b.out.blocks[-1] and not defs_in(block[since:]).arrays & sources:
                 return value
     return None
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from porter import ir
 from porter.dtypes.dtype import INT64
 from porter.ir.scalars import operate
-from porter.lowering.arrays.compaction import whole
+from porter.lowering.arrays.compaction import as_held, whole
 from porter.lowering.state.builder import Builder
 from porter.lowering.state.facts import extents
 from porter.resolve.values import Array, At
@@ -36,7 +37,9 @@ def masked(b: Builder, array: Array, mask: Array) -> Array:
     lead = mask.ndim
     shape = (*match_mask(b, array.shape, mask), *array.shape[lead:])
     at, view, shown = array.at, array.view, array.shown_of
-    return Array(shape, array.dtype, at, view, lambda idx: mask.at(list(idx)[:lead]), lead, shown)
+    made = Array(shape, array.dtype, at, view, lambda idx: mask.at(list(idx)[:lead]), lead, shown)
+    held = as_held(b, made)
+    return made if held is None else replace(made, mask=held)
 
 
 def match_mask(b: Builder, shape: Sequence[Poly], mask: Array) -> list[Poly]:

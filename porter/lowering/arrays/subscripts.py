@@ -10,6 +10,7 @@ from porter import ir
 from porter.dtypes.dtype import INT64, WEAK_INT
 from porter.ir.scalars import integer, poly_of
 from porter.ir.walk import substitute, substitute_poly, walk
+from porter.lowering.arrays import literals
 from porter.lowering.arrays.calculus import ONE, aligned, broadcast_shape, reindex
 from porter.lowering.arrays.compaction import same_selection, whole
 from porter.lowering.arrays.picking import is_mask, masked, match_mask, positions
@@ -199,7 +200,7 @@ def _fits(b: Builder, least: Poly, size: Poly, axis: int, few: Poly | None = Non
     if any(_names(c) & b.scope.indices for c in b.scope.conditions):
         return False  # nor may the loops where nothing tells for which indices they do
     message = f"index is out of bounds for axis {axis}"
-    if b.scope.data_branches:
+    if b.scope.data_branches and b.scope.ranges:
         message += IN_A_BRANCH
     b.sizes.check(ir.Check("index", least, size, message, "IndexError"))
     return True
@@ -236,13 +237,16 @@ def _consumes(item: Any) -> int:
 def index(b: Builder, array: Array, items: Sequence[Any]) -> Array | ir.Expr:
     """`array[items]`: a view for integers, slices and None; computed otherwise."""
     result = index_array(b, array, items)
-    return result if result.ndim else result.at(())
+    return result if result.ndim else literals.element(b, result.at(()))
 
 
 def index_array(b: Builder, array: Array, items: Sequence[Any], target: bool = False) -> Array:
     """As `index`, an element being a 0-d view; a `target` of a store is always a view."""
     if len(items) == 1 and is_mask(items[0]):
         return masked(b, array, items[0])
+    behind = None if target else _behind_mask(b, array, items)
+    if behind is not None:
+        return behind
     array = whole(b, array)
     items = _expand(b, array, items)
     if any(map(is_mask, items)):
@@ -257,6 +261,21 @@ def index_array(b: Builder, array: Array, items: Sequence[Any], target: bool = F
         return [q for p in parts for q in _position(p, outer)]
 
     return reindex(array, shape, back)
+
+
+def _behind_mask(b: Builder, array: Array, items: Sequence[Any]) -> Array | None:
+    """A selection all of which is taken, with subscripts along the axes behind: `x[mask][:, 0]`."""
+    whole_axis, rest = Slice(None, None, None), list(items[1:])
+    if not array.lead or not items or items[0] != whole_axis:
+        return None
+    if any(isinstance(i, Special) or is_mask(i) for i in rest):
+        return None
+    # several arrays that stand apart would put their axes in front
+    if any(isinstance(i, Array) for i in rest) and sum(not isinstance(i, Slice) for i in rest) > 1:
+        return None
+    plain = replace(array, mask=None, lead=0, view=None)
+    found = index_array(b, plain, [whole_axis] * array.lead + rest)
+    return replace(found, mask=array.mask, lead=array.lead, shown_of=array.shown_of)
 
 
 def _with_masks(b: Builder, array: Array, items: Sequence[Any], target: bool) -> Array:
@@ -441,7 +460,7 @@ def row(b: Builder, array: Array, k: Poly) -> Array | ir.Expr:
         return [k, *idx]
 
     result = reindex(array, array.shape[1:], back)
-    return result if array.ndim > 1 else result.at(())
+    return result if array.ndim > 1 else literals.element(b, result.at(()))
 
 
 def host_integer(name: str) -> ir.Expr:

@@ -63,6 +63,7 @@ class Builder:
         new.dtypes.pinned = self.dtypes.pinned
         new.restarts.fixed, new.restarts.grown = self.restarts.fixed, self.restarts.grown
         new.restarts.own_products = self.restarts.own_products
+        new.restarts.reads_literals = self.restarts.reads_literals
         return new
 
     def begins(self, node: cst.BaseStatement, names: Mapping[str, Value]) -> None:

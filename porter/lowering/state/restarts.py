@@ -46,6 +46,8 @@ class Restarts(Part):
     fixed: set[str] = field(default_factory=set)
     grown: dict[str, Grown] = field(default_factory=dict)
     own_products: bool = False  # nothing but the product of a library would be left
+    reads_literals: bool = True  # elements of arrays of literals are numbers
+    literals: set[str] = field(default_factory=set)  # the arrays of which some were
     fixable: set[str] = field(default_factory=set)
     literal_starts: set[str] = field(default_factory=set)  # literals before the loop that has them
     deciding: dict[str, str] = field(

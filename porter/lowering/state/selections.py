@@ -10,8 +10,8 @@ from porter.lowering.state.part import Part
 from porter.resolve.values import Array
 from porter.sizes.polynomial import Poly
 
-#: a mask, its shape, how many statements there were, and what was made of it
-Known = tuple[ir.Expr, tuple[Poly, ...], int, Any]
+#: a mask, its shape, the block and how many statements it had, and what was made of the mask
+Known = tuple[ir.Expr, tuple[Poly, ...], list[ir.Stmt], int, Any]
 
 
 @dataclass

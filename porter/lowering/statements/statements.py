@@ -12,9 +12,9 @@ from porter import ir
 from porter.diagnostics import Refusal
 from porter.dtypes.dtype import strengthen
 from porter.ir.ops import BINARY
-from porter.ir.scalars import constant_of, integer, number, on_host, poly_of
+from porter.ir.scalars import constant_of, integer, number, on_host
 from porter.ir.walk import walk
-from porter.lowering.arrays import subscripts
+from porter.lowering.arrays import literals, subscripts
 from porter.lowering.arrays.calculus import ONE, as_array, astype, either, operator, reindex
 from porter.lowering.arrays.compaction import held_mask, whole
 from porter.lowering.arrays.stores import same_kind, shows, store
@@ -31,7 +31,7 @@ from porter.lowering.statements.untouched import handed_on
 from porter.resolve.globals import imported
 from porter.resolve.values import NONE, Array, Function, Listed, Value, shows_buffer
 from porter.sizes.polynomial import Poly
-from porter.syntax.names import contains, straight_names
+from porter.syntax.names import contains, loop_names, straight_names
 
 _AUGMENTED = {
     "AddAssign": "Add", "SubtractAssign": "Subtract", "MultiplyAssign": "Multiply",
@@ -73,7 +73,8 @@ class FunctionBody(Body):
     def prepare(self, statements: Sequence[cst.BaseStatement]) -> None:
         """Note which names need no variable: a later value takes the place of an earlier one."""
         check_patched(self.b, self.ev.scope, statements)
-        self.single = straight_names(statements) - self.env.keys()
+        self.turns = loop_names(statements) - self.env.keys()
+        self.single = straight_names(statements) - self.env.keys() | self.turns
 
     def run_helper(self, statements: list[cst.BaseStatement]) -> Value | None:
         """Evaluate a helper; a `return` under a condition becomes a choice of values."""
@@ -408,9 +409,8 @@ class FunctionBody(Body):
         return reindex(stored, value.shape, lambda idx: [idx[d] for d in kept])
 
     def _named_scalar(self, name: str, value: ir.Expr) -> ir.Expr:
-        whole = poly_of(value) is not None and value.dtype.weak
         if self.b.out.depth or (self.helper and not on_host(value)):
-            if isinstance(value, (ir.Const, ir.Value)) and name in self.single and whole:
+            if name in self.single and literals.stays(value, name in self.turns):
                 return value
             return self.b.let(self.local(name), value)
         if isinstance(value, (ir.Const, ir.Scalar, ir.Value)):

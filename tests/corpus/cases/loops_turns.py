@@ -16,4 +16,8 @@ CASES = {
     "from_the_end": Case(f"{F2}, {N}", "n,m =3"),
     "rows_grow": Case(f"{F2}, {N}", "n,m =3"),
     "with_a_count": Case(f"{F2}, {N}", "n,m =3"),
+    "streamed": Case("float64[:, :, :], int64", "n,m,k =2"),
+    "literals_that_change": Case("float64[:], int64", "n =3"),
+    "literals_with_two_names": Case("float64[:], int64", "n =3"),
+    "last_of_a_loop": Case("float64[:], int64", "n =3"),
 }

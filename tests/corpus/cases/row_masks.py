@@ -16,4 +16,7 @@ CASES: dict[str, Case] = {
     "reflect": Case("float64[:, :], float64[:, :], float64", "n,k n,k =1.0"),
     "masked_difference": Case("float64[:], float64[:], bool[:]", "n n n"),
     "mask_3d": Case("float64[:, :, :], bool[:, :]", "n,m,k n,m"),
+    "columns_behind_a_mask": Case("float64[:, :, :], bool[:, :], int64", "n,m,k n,m =2"),
+    "selected_and_put_back": Case("float64[:], bool[:], int64", "n n =3"),
+    "mask_that_changes": Case("float64[:], int64", "n =3"),
 }

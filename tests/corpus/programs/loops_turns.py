@@ -1,5 +1,7 @@
 """Turns of sweeps in place: each sweep keeps its order, and the next begins before it ends."""
 
+import numpy as np
+
 
 def gauss_seidel(u, f, h, turns):
     n, m = u.shape
@@ -106,3 +108,48 @@ def with_a_count(u, turns):
                 u[i, j] = 0.5 * (u[i - 1, j] + u[i, j - 1])
         total += u[n - 1, m - 1]
     return total
+
+
+def streamed(F, n):
+    """The names of an inner loop over arrays of literals are numbers in each of its turns."""
+    right, down, weights = (
+        np.array([0, 1, -1]),
+        np.array([1, 0, 1]),
+        np.array([2 / 3, 1 / 6, 1 / 6]),
+    )
+    for _ in range(n):
+        for i, r, d in zip(range(3), right, down):
+            F[:, :, i] = np.roll(F[:, :, i], r, axis=1)
+            F[:, :, i] = np.roll(F[:, :, i], d, axis=0)
+        rho = F.sum(axis=2)
+        for i, w in zip(range(3), weights):
+            F[:, :, i] += 0.5 * (rho * w - F[:, :, i])
+    return F
+
+
+def literals_that_change(x, n):
+    """An element of an array of literals is none once it is stored into."""
+    steps = np.array([1, 2, 3])
+    for _ in range(n):
+        x = x + steps[0] * 0.5
+        steps[0] += steps[2]
+    return x, steps
+
+
+def literals_with_two_names(x, n):
+    steps = np.array([0.5, 2.0])
+    other = steps
+    for _ in range(n):
+        x = x * steps[1] + steps[0]
+        other[1] = -other[1]
+    return x
+
+
+def last_of_a_loop(x, n):
+    """What a loop over literals leaves behind is read in the next turn."""
+    k = 0
+    for _ in range(n):
+        x = x + k
+        for k in (1, 2, 3):
+            x = x * k
+    return x, k

@@ -58,3 +58,33 @@ def masked_difference(x, y, m):
 
 def mask_3d(x, m):
     x[m] = 0.0
+
+
+def columns_behind_a_mask(F, solid, n):
+    """Bounce back: the selection and what is stored through the mask are of one mask."""
+    for _ in range(n):
+        kept = F[solid, :]
+        kept = kept[:, [0, 2, 1]]
+        F *= 0.5
+        F[solid, :] = kept
+    return F
+
+
+def selected_and_put_back(x, solid, n):
+    for _ in range(n):
+        kept = x[solid]
+        x = x * 0.5 + 1.0
+        x[solid] = kept
+    return x
+
+
+def mask_that_changes(x, n):
+    """The mask of the second selection is another one, as the array has changed."""
+    for _ in range(n):
+        low = x < 1.0
+        kept = x[low]
+        x = x + 1.0
+        low = low & (x > 0.5)
+        x[low] = 0.25
+        x = np.where(low, x, x + kept.sum())
+    return x

@@ -12,7 +12,7 @@ from porter.ir.effects import axes_of, defs, defs_in, expressions, indices, uses
 from porter.ir.ops import UPDATES
 from porter.ir.rebuild import map_blocks, map_exprs
 from porter.ir.walk import blocks, host_level, remembered, rewrite, walk
-from porter.sizes.polynomial import Apply, Data, Poly, sym, unchecked
+from porter.sizes.polynomial import Apply, Data, Dim, Poly, sym, unchecked
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,18 @@ def in_own_line(
         return fixed and all(t.index[d] == at for t in touched)
 
     return all(any(pins(d, axis) for d in range(len(touched[0].index))) for axis in axes)
+
+
+def never_meet(x: Access, y: Access) -> bool:
+    """Whether two subscripts differ along an axis, in all threads and iterations: 0 and 1."""
+
+    def same_everywhere(p: Poly) -> bool:
+        return all(isinstance(a, Dim) for a in p.atoms())
+
+    return any(
+        (p - q).constant not in (None, 0) and same_everywhere(p)
+        for p, q in zip(x.index, y.index, strict=True)
+    )
 
 
 def users_of(body: Sequence[ir.Stmt]) -> Counter[str]:

@@ -35,6 +35,7 @@ from porter.transforms.arrays.scalar_swaps import swap_scalars
 from porter.transforms.arrays.scalars import device_scalars
 from porter.transforms.fusion.dead_stores import drop_dead_stores
 from porter.transforms.fusion.fuse import fuse
+from porter.transforms.fusion.overwritten import join_overwritten
 from porter.transforms.fusion.registers import promote_elements
 from porter.transforms.fusion.scalar_replacement import replace_arrays
 from porter.transforms.fusion.shared_steps import share_steps
@@ -90,6 +91,8 @@ PASSES = (
     # what was written out in its readers is simplified within their domains, and before anyone
     # asks how memory is read: which elements a store overwrites, which schedule fits it
     Pass("simplify positions", simplify_positions),
+    # before a copy is made of what is stored and read elsewhere
+    Pass("join overwritten", join_overwritten),
     Pass("copy on overlap", copy_on_overlap),
     Pass("scan lines", scan_lines),
     Pass("choose schedules", choose_schedules, (SCHEDULED,)),

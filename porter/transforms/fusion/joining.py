@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import product
 
 from porter import ir
-from porter.analyses.accesses import Access, accesses, in_own_line
+from porter.analyses.accesses import Access, accesses, in_own_line, never_meet
 from porter.ir.aliasing import Aliases
 from porter.ir.axes import same_extents, symbols
 from porter.ir.context import Context
@@ -118,7 +118,7 @@ def _independent(axes: Sequence[ir.Axis], first: list[Access], second: list[Acce
         for x in known.get(y.buffer, ()):
             if x.combine in UPDATES and x.combine == y.combine:
                 continue
-            if x.write or y.write:
+            if (x.write or y.write) and not never_meet(x, y):
                 if not (x.index == y.index and _owns(axes, x)) and not in_own_line(axes, (x, y)):
                     return False
     return True

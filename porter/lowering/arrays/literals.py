@@ -36,6 +36,25 @@ def element(b: Builder, e: ir.Expr) -> ir.Expr:
     return cast(found, strengthen(e.dtype))
 
 
+def values(b: Builder, e: ir.Expr) -> set[int]:
+    """The integers that an element of an array of literals may be; empty for any other one."""
+    made = b.out.definition(e.buffer) if isinstance(e, ir.Load) and e.index else None
+    leaves, pending = set[int](), [e if made is None else made.body]
+    while pending:
+        match pending.pop():
+            case ir.Select(then=then, other=other):
+                pending += [then, other]
+            case ir.Const(value=int(value)):
+                leaves.add(value)
+            case _:
+                return set()
+    if isinstance(e, ir.Load) and leaves:
+        if not b.restarts.reads_literals:
+            return set()
+        b.restarts.literals.add(e.buffer)
+    return leaves
+
+
 def are_stored(b: Builder) -> bool:
     """Whether something may have changed an array whose elements were read as literals."""
     changed = {

@@ -399,10 +399,14 @@ def _positions(
     b.scope.ranges += over + others
     # what a mask leaves out is not read
     conditional, b.scope.conditional = b.scope.conditional, b.scope.conditional or index.lead > 0
+    known = literals.values(b, probe)
+    fits = min(known, default=-1) >= 0 and _fits(b, Poly.of(max(known) + 1), size, axis)
     found = plain if follows_data else element(b, integer(plain), size, axis)
     positive = follows_data or never_negative(b.sizes, lowest(b.sizes, found))
     del b.scope.ranges[outer:]
     b.scope.conditional = conditional
+    if fits:
+        return lambda idx: _within_view(array, Poly.atom(Data(index.at(idx), True, True)), size)
     if follows_data or isinstance(probe, ir.Load):
         proved = found == plain and positive and not follows_data
         return lambda idx: _within_view(array, as_index(index.at(idx), proved), size)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from porter import ir
 from porter.ir.context import Context
 from porter.transforms.fusion.fills import merge_fills
-from porter.transforms.fusion.joining import join_apart, join_neighbours
+from porter.transforms.fusion.joining import join_apart, join_neighbours, join_short_axes
 from porter.transforms.fusion.late_fills import move_fills
 from porter.transforms.fusion.parts import merge_parts
 from porter.transforms.fusion.raising import raise_scalars
@@ -21,6 +21,7 @@ STEPS = (
     move_fills,
     sink_loops,
     join_apart,
+    join_short_axes,
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import product
 
 from porter import ir
@@ -10,19 +11,48 @@ from porter.analyses.accesses import Access, accesses, in_own_line, never_meet
 from porter.ir.aliasing import Aliases
 from porter.ir.axes import same_extents, symbols
 from porter.ir.context import Context
-from porter.ir.effects import defs_in, exposed_scalars
+from porter.ir.effects import defs_in, exposed_scalars, uses_in
 from porter.ir.ops import UPDATES
 from porter.ir.rebuild import map_blocks, rename_axes
 from porter.ir.walk import jumps
 from porter.transforms.fusion.apart import makes_room, passes
 
 Body = tuple[ir.Stmt, ...]
+#: how many elements of its own a thread takes in turn
+MOST_TURNS = 9
 
 
 def join_neighbours(body: Body, context: Context) -> Body:
     """Neighbours over one domain share a kernel."""
     aliases = Aliases.of(body, context.buffers)
     return with_neighbours(body, lambda a, b: joined(a, b, aliases))
+
+
+def join_short_axes(body: Body, context: Context) -> Body:
+    """A neighbour with a short axis more runs along it in its threads, where the other one stores
+    what it reads: the nine directions of a cell after the sum over them."""
+    aliases = Aliases.of(body, context.buffers)
+
+    def join(a: ir.Stage, b: ir.Stage) -> ir.Stage | None:
+        short = min(len(a.axes), len(b.axes))
+        if not short or len(a.axes) == len(b.axes):
+            return None
+        if not defs_in(a.body).arrays & uses_in(b.body).arrays:
+            return None
+        one, other = (_along(s, short) for s in (a, b))
+        return one and other and joined(one, other, aliases)
+
+    return with_neighbours(body, join)
+
+
+def _along(s: ir.Stage, ndim: int) -> ir.Stage | None:
+    """A stage over its first axes alone, with loops along the others if these are short."""
+    turns, inner = 1, s.body
+    for axis in reversed(s.axes[ndim:]):
+        extent = axis.extent.constant
+        turns *= extent or MOST_TURNS + 1
+        inner = (ir.For(axis.name, axis.lo, axis.hi, 1, inner, s.origin),)
+    return replace(s, axes=s.axes[:ndim], body=inner) if turns <= MOST_TURNS else None
 
 
 def join_apart(body: Body, context: Context) -> Body:

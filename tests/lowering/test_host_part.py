@@ -13,6 +13,7 @@ from porter.convert.function import convert_function
 from porter.resolve.globals import Globals
 from porter.source.module import SourceModule
 from porter.verify.run import verify_module
+from tests.support.shell import Shell
 
 HEAT = """
 import numpy as np
@@ -355,3 +356,25 @@ def test_the_users_checks_are_first_as_written_and_made_once() -> None:
     text = module_text([convert_function(function, "float64[:], float64[:]", scope).text], "")
     # what the subtraction raises comes before it; the check is there as it was
     assert text.index("could not be broadcast") < text.index(check)
+
+
+LOCAL_IMPORTS = """
+def detrended(x):
+    import scipy.signal as part
+    from scipy.signal import detrend
+    return part.detrend(x * 2.0) + detrend(x * 3.0)
+
+def smoothed(x):
+    import scipy.ndimage as part
+    return part.uniform_filter1d(x * 2.0, 3)
+"""
+
+
+def test_imports_inside_of_functions(shell: Shell) -> None:
+    """They are the module's, and a name that means two things gets two names."""
+    shell.write("f.py", LOCAL_IMPORTS)
+    assert shell.convert("f.py", "--no-verify", "--signature", "float64[:]") == 0
+    lines = (shell.folder / "f_cuda.py").read_text().splitlines()
+    assert "import scipy.signal as scipy_signal" in lines
+    assert "import scipy.ndimage as scipy_ndimage" in lines
+    assert "from scipy.signal import detrend" in lines

@@ -28,6 +28,8 @@ SMALL = {
     "THREADS": 32,
     "MANY_THREADS": 32,
     "TILE": 4,
+    "STRIP": 2,
+    "WIDTH": 2,
     "BLOCK_X": 4,
     "EACH": 2,
     "EACH_LARGE": 3,

@@ -10,6 +10,7 @@ import builtins
 import cmath
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import libcst as cst
@@ -23,6 +24,7 @@ from porter.lowering.evaluation import Body, is_expr
 from porter.lowering.expressions.evaluate import REPLACED
 from porter.lowering.expressions.texts import is_text
 from porter.lowering.host import purity
+from porter.resolve.globals import imported
 from porter.resolve.values import (
     NONE,
     Array,
@@ -34,7 +36,8 @@ from porter.resolve.values import (
     Text,
     Value,
 )
-from porter.source.walk import children
+from porter.source.module import SourceModule
+from porter.source.walk import children, walk
 from porter.syntax.names import used_names
 
 #: what can be asked of an array wherever it is
@@ -192,6 +195,8 @@ class HostText(cst.CSTTransformer):
             return cst.Name(self.renamed[name]) if name in self.renamed else None
         if name in self.body.env:
             value = self.body.env[name]
+            if isinstance(value, (Module, Function)) and name in self.b.host.local_imports:
+                return self._global(name, value)
             if value is self.body.given.get(name, value) and name in self.body.given:
                 if not isinstance(value, Array):
                     return None
@@ -208,7 +213,9 @@ class HostText(cst.CSTTransformer):
                 f"`{name}` may come from `from {scope.stars[0]} import *`",
                 "import the names explicitly instead of `*`",
             )
-        if not (hasattr(builtins, name) or name in self.b.host.local_imports):
+        if name in self.b.host.local_imports:
+            self.needs.imports |= self.b.host.local_imports[name]
+        elif not hasattr(builtins, name):
             self.b.place.node = node
             raise self.b.refuse("PRT902", not_in_module(name), _OWN_CLASS)
         return None
@@ -222,11 +229,25 @@ class HostText(cst.CSTTransformer):
             return cst.parse_expression(f"np.{_scalar_type(value)}")
         if isinstance(value, Function) and value.full.library == "numpy":
             return cst.parse_expression(value.name.replace("numpy", "np", 1))
-        lines = self.body.ev.scope.imports.get(name) or self.b.host.local_imports.get(name)
+        own = self.b.host.local_imports.get(name)
+        if own and len(_imports(self.b.place.module).get(name, ())) > 1:
+            return self._apart(value)
+        lines = own or self.body.ev.scope.imports.get(name)
         if not lines:
             raise self.b.refuse("PRT902", not_in_module(name), NOT_IN_MODULE)
         self.needs.imports |= lines
         return None
+
+    def _apart(self, value: Value) -> cst.BaseExpression:
+        """What a function imports under a name that means something else in another one."""
+        assert isinstance(value, (Module, Function))
+        alias = value.name.replace(".", "_")
+        owner, _, last = value.name.rpartition(".")
+        line = (
+            f"import {value.name}" if isinstance(value, Module) else f"from {owner} import {last}"
+        )
+        self.needs.imports.add(f"{line} as {alias}")
+        return cst.Name(alias)
 
     def _constant(self, name: str) -> None:
         """A module-level constant is copied with what it is made of."""
@@ -355,4 +376,15 @@ def _bound_inside(node: cst.CSTNode) -> set[str]:
             found |= used_names(target)
     for child in children(node):
         found |= _bound_inside(child)
+    return found
+
+
+@lru_cache(maxsize=8)
+def _imports(module: SourceModule) -> dict[str, set[str]]:
+    """What the imports of a file bind each name to, those inside of functions included."""
+    found: dict[str, set[str]] = {}
+    for node in walk(module.tree):
+        if isinstance(node, (cst.Import, cst.ImportFrom)):
+            for name, lines in imported(node)[1].items():
+                found.setdefault(name, set()).update(lines)
     return found

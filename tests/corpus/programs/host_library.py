@@ -114,3 +114,16 @@ def _solved(a, b):
 def flat_order(x):
     """The order of all elements, whatever their axes."""
     return np.argsort(x * 2.0, axis=None) + 1, np.sort(x, axis=None) * 0.5
+
+
+def detrended(x):
+    """An import of its own, under a name that means something else in another function."""
+    import scipy.signal as part
+
+    return part.detrend(x * 2.0)
+
+
+def smoothed(x):
+    import scipy.ndimage as part
+
+    return part.uniform_filter1d(x * 2.0, 3)

@@ -375,6 +375,10 @@ CASES: dict[str, Case] = (
         ),
         "image_filters:vignette": Case("float64[:, :], float64", "n,m s"),
         # time_loops.py
+        "time_loops:lattice_boltzmann": Case(
+            "float64[:, :, :], bool[:, :], float64, int64",
+            "=1+0.1*np.random.default_rng(n).random((n,n//2+2,9)) n,m =0.6 =2",
+        ),
         "time_loops:heat_1d": Case("float64[:], float64, int64", "n+1 =0.2 =5"),
         "time_loops:heat_rebind": Case("float64[:], float64, int64", "n+2 =0.2 =5"),
         "time_loops:wave": Case("float64[:], float64[:], float64, int64", "n+2 n+2 =0.3 =5"),

@@ -165,3 +165,29 @@ def cavity_pressure(p, b, dx, dy, nit):
         p[0, :] = p[1, :]
         p[:, 0] = p[:, 1]
         p[-1, :] = 0
+
+
+def lattice_boltzmann(F, solid, tau, n):
+    """Flow around a solid on nine populations of a cell (Mocz, "Create Your Own Lattice Boltzmann
+    Simulation", 2020)."""
+    right = np.array([0, 0, 1, 1, 1, 0, -1, -1, -1])
+    down = np.array([0, 1, 1, 0, -1, -1, -1, 0, 1])
+    weights = np.array([4 / 9, 1 / 9, 1 / 36, 1 / 9, 1 / 36, 1 / 9, 1 / 36, 1 / 9, 1 / 36])
+    for _ in range(n):
+        for i, cx, cy in zip(range(9), right, down, strict=True):
+            F[:, :, i] = np.roll(F[:, :, i], cx, axis=1)
+            F[:, :, i] = np.roll(F[:, :, i], cy, axis=0)
+        bounced = F[solid, :]
+        bounced = bounced[:, [0, 5, 6, 7, 8, 1, 2, 3, 4]]
+        rho = np.sum(F, 2)
+        ux = np.sum(F * right, 2) / rho
+        uy = np.sum(F * down, 2) / rho
+        balance = np.zeros(F.shape)
+        for i, cx, cy, w in zip(range(9), right, down, weights, strict=True):
+            along = cx * ux + cy * uy
+            balance[:, :, i] = (
+                rho * w * (1 + 3 * along + 9 * along**2 / 2 - 3 * (ux**2 + uy**2) / 2)
+            )
+        F += -(1.0 / tau) * (F - balance)
+        F[solid, :] = bounced
+    return F

@@ -40,7 +40,7 @@ _BY_NAME = (ir.Fetch, ir.Return, ir.Bind, ir.Host, ir.While, ir.If)
 def materialise(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """The pass: definitions are inlined or stored."""
     mutable = _stored_for_good(body)
-    return _block(body, context, mutable, set(), Aliases.of(body, context.buffers))
+    return _block(body, context, mutable, set(), Aliases.of(body, context.buffers), False)
 
 
 def _stored_for_good(body: tuple[ir.Stmt, ...]) -> set[str]:
@@ -58,21 +58,21 @@ def _block(
     mutable: set[str],
     later: set[str],
     aliases: Aliases,
+    again: bool,
 ) -> tuple[ir.Stmt, ...]:
+    """A block that runs `again` in a loop around it: what reads an array of the turn before."""
     work = list(body)
     k = 0
     known: dict[int, bool] = {}
     while k < len(work):
         s = work[k]
+        before = uses_in(work[:k]).arrays if again else frozenset[str]()
         if isinstance(s, ir.Def):
-            rest = work[k + 1 :]
-            used = s.name in uses_in(rest).arrays or s.name in mutable or s.name in later
-            if not used:
+            rest, kept = work[k + 1 :], mutable | later | before
+            if s.name not in uses_in(rest).arrays | kept:
                 del work[k]
                 continue
-            if s.name not in mutable | later and _inlinable(
-                s, rest, mutable | later, aliases, known
-            ):
+            if s.name not in kept and _inlinable(s, rest, kept, aliases, known):
                 known = {}
                 context.no_alias |= _late_reads(s, rest, aliases)
                 work[k:] = [inlined(r, s) if s.name in uses_in((r,)).arrays else r for r in rest]
@@ -80,9 +80,13 @@ def _block(
             work[k : k + 1] = _stored(s, context)
             k += 2
             continue
-        outer = later | uses_in(work).arrays
         if not isinstance(s, ir.Stage):
-            work[k] = map_blocks(s, lambda b, o=outer: _block(b, context, mutable, o, aliases))  # type: ignore[misc]
+            outer = later | before | uses(s).arrays | uses_in(work[k + 1 :]).arrays
+            inside = again or isinstance(s, (ir.For, ir.While))
+            work[k] = map_blocks(
+                s,
+                lambda b, o=outer, i=inside: _block(b, context, mutable, o, aliases, i),  # type: ignore[misc]
+            )
         k += 1
     return tuple(work)
 

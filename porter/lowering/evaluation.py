@@ -141,8 +141,7 @@ class Body(ABC):
         self.ev = ev
         self.helper = helper
         self.locals: dict[str, str] = {}
-        self.single: set[str] = set()
-        self.turns: set[str] = set()
+        self.single: dict[str, bool] = {}  # and whether each is the name of loops alone
         self.lent: tuple[Array, ...] = ()  # what the caller has names for
         self.returned = False
         self.given = {} if helper else dict(ev.env)  # the arguments as they came

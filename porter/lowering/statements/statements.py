@@ -73,8 +73,9 @@ class FunctionBody(Body):
     def prepare(self, statements: Sequence[cst.BaseStatement]) -> None:
         """Note which names need no variable: a later value takes the place of an earlier one."""
         check_patched(self.b, self.ev.scope, statements)
-        self.turns = loop_names(statements) - self.env.keys()
-        self.single = straight_names(statements) - self.env.keys() | self.turns
+        loops = loop_names(statements)
+        names = (straight_names(statements) | loops) - self.env.keys()
+        self.single = {name: name in loops for name in names}
 
     def run_helper(self, statements: list[cst.BaseStatement]) -> Value | None:
         """Evaluate a helper; a `return` under a condition becomes a choice of values."""
@@ -410,7 +411,7 @@ class FunctionBody(Body):
 
     def _named_scalar(self, name: str, value: ir.Expr) -> ir.Expr:
         if self.b.out.depth or (self.helper and not on_host(value)):
-            if name in self.single and literals.stays(value, name in self.turns):
+            if name in self.single and literals.stays(value, self.single[name]):
                 return value
             return self.b.let(self.local(name), value)
         if isinstance(value, (ir.Const, ir.Scalar, ir.Value)):

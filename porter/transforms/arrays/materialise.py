@@ -72,9 +72,12 @@ def _block(
             if s.name not in uses_in(rest).arrays | kept:
                 del work[k]
                 continue
-            if s.name not in kept and _inlinable(s, rest, kept, aliases, known):
+            may = s.name not in kept and _inlinable(s, rest, kept, aliases, known)
+            late = _late_reads(s, rest, aliases) if may else set[tuple[str, str]]()
+            # in a loop no call is refused for it
+            if may and not (again and late - context.no_alias):
                 known = {}
-                context.no_alias |= _late_reads(s, rest, aliases)
+                context.no_alias |= late
                 work[k:] = [inlined(r, s) if s.name in uses_in((r,)).arrays else r for r in rest]
                 continue
             work[k : k + 1] = _stored(s, context)

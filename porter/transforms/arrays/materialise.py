@@ -74,8 +74,8 @@ def _block(
                 continue
             may = s.name not in kept and _inlinable(s, rest, kept, aliases, known)
             late = _late_reads(s, rest, aliases) if may else set[tuple[str, str]]()
-            # in a loop no call is refused for it
-            if may and not (again and late - context.no_alias):
+            # in a loop no call is refused for it, and no array is copied that has a copy
+            if may and not (again and (late - context.no_alias or _meets_itself(s, rest))):
                 known = {}
                 context.no_alias |= late
                 work[k:] = [inlined(r, s) if s.name in uses_in((r,)).arrays else r for r in rest]
@@ -92,6 +92,12 @@ def _block(
             )
         k += 1
     return tuple(work)
+
+
+def _meets_itself(s: ir.Def, rest: Sequence[ir.Stmt]) -> bool:
+    """Whether a store would read elsewhere what it stores: `u[1:-1] = un[2:]` of a copy of u."""
+    writes = (r for r in rest if isinstance(r, ir.Write) and reads_of(r, s.name))
+    return any(r.buffer in loaded(s.body) for r in writes)
 
 
 def _stored(s: ir.Def, context: Context) -> list[ir.Stmt]:

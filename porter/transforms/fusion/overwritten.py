@@ -72,6 +72,9 @@ def _joined(first: ir.Write, second: ir.Stmt, aliases: Aliases) -> ir.Write | No
     along = {n: d for d, p in enumerate(first.index) for n in p.names()}
     if along.keys() != {a.name for a in first.axes} or len(along) != len(first.axes):
         return None
+    shape = aliases.buffers[first.buffer].shape
+    if any(a.extent != shape[along[a.name]] for a in first.axes):
+        return None  # another element along the axis may be one that is not stored
     reads = [e for e in walk(second.body) if isinstance(e, ir.Load) and e.buffer == first.buffer]
     inside = [_is_inside(e.index, first) for e in reads]
     if None in inside or inside.count(True) > MOST_READS or True not in inside:

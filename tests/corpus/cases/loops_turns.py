@@ -20,4 +20,5 @@ CASES = {
     "literals_that_change": Case("float64[:], int64", "n =3"),
     "literals_with_two_names": Case("float64[:], int64", "n =3"),
     "last_of_a_loop": Case("float64[:], int64", "n =3"),
+    "shifted_again": Case("float64[:, :]", "n,m"),
 }

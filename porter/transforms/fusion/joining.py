@@ -190,6 +190,8 @@ def _may_meet(
         if aliases.meet(x.buffer, y.buffer):
             return True
         if aliases.buffers[x.buffer].parameter and aliases.buffers[y.buffer].parameter:
+            if not aliases.alike(x.buffer, y.buffer):
+                continue
             both = [a for a in (*first, *second) if a.buffer in (x.buffer, y.buffer)]
             if x.origin.late or y.origin.late or not _are_own(axes, both):
                 return True

@@ -250,15 +250,12 @@ def _cost(s: ir.Def, consumer: ir.Stmt, use: tuple[ir.Load, ir.Expr]) -> int:
     }
     needed = free_names(load)
     heavy = weight(s.body)
-    # what lies along fewer axes is small, and read from the cache
-    own = {a.name for a in s.axes}
-    small = [e for e in walk(s.body) if isinstance(e, ir.Load) and free_names(e) < own]
     repeated = bool((domain | bound) - needed) and not _row_reuse(domain, bound, needed)
     if isinstance(consumer, ir.Stage) and any(
         isinstance(x, (ir.For, ir.While)) for x in consumer.body
     ):
         repeated = True
-    if repeated and heavy - len(small) > REUSE_BUDGET:
+    if repeated and heavy > REUSE_BUDGET:
         return BUDGET + 1
     return heavy
 

@@ -8,6 +8,7 @@ from porter import ir
 from porter.ir.aliasing import Aliases
 from porter.ir.context import Context
 from porter.ir.effects import defs_in, exposed_scalars, uses_in
+from porter.ir.walk import jumps
 from porter.ir.weights import is_trivial
 from porter.transforms.fusion.apart import are_apart
 from porter.transforms.fusion.fills import filled
@@ -25,6 +26,8 @@ def move_fills(body: Body, context: Context) -> Body:
 
 def _moved(a: ir.Stage, b: ir.Stage, aliases: Aliases) -> tuple[ir.Stage, ir.Stage] | None:
     """Both stages once the second has a fill of the first; None where it has none to move."""
+    if jumps(a.body):
+        return None  # its `continue` decides which threads come to the fill
     for k, fill in enumerate(a.body):
         own = ir.Stage(a.axes, (fill,), fill.origin)
         rest = replace(a, body=(*a.body[:k], *a.body[k + 1 :]))

@@ -55,4 +55,5 @@ CASES = {
     "rows_that_are_checked": Case("float64[:, :]", "n,m"),
     "progress_of_elements": refused("float64[:], float64[:]", "PRT904", "n n"),
     "pooled_by_counters": Case("float64[:, :], int64, int64", "n+2,n+2 =2 =2"),
+    "column_of_positive": Case("float64[:, :], float64[:, :], float64[:]", "n,m n,m n"),
 }

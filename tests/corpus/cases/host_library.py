@@ -24,6 +24,6 @@ CASES: dict[str, Case] = {
     "repeated_solve": Case("float64[:, :], float64[:], int64", "=np.eye(n)*9+1 n =3", least=1),
     "in_helper": Case("float64[:, :]", "n,n", least=1),
     "_solved": Case("float64[:, :], float64[:]", "n,n n", least=1),
-    "detrended": Case("float64[:]", "n+1"),
-    "smoothed": Case("float64[:]", "n"),
+    "levelled": Case("float64[:]", "n"),
+    "levelled_by_chebyshev": Case("float64[:]", "n"),
 }

@@ -51,7 +51,7 @@ T = TypeVar("T")
 #: types that are given: none, or those of one form or of several
 Signature = str | tuple[str, ...] | None
 Step = Callable[[str], None]
-_KERNEL_MARKS = ("cuda.jit", "vectorize", "guvectorize", "cuda.reduce", "stencil", "cfunc")
+_KERNEL_MARKS = ("cuda.jit", "vectorize", "guvectorize", "cuda.reduce", "cfunc")
 _LOOPING = ("cuda", "loops")  # targets that take some of them as the loops that they stand for
 
 

@@ -34,7 +34,7 @@ from porter.convert.attempt import (
     serial,
 )
 from porter.convert.casts import OUT, Casts, as_ufunc_of, casts_of
-from porter.convert.parts import for_parts, lines_of, signatures_of
+from porter.convert.parts import for_parts, lines_of, signatures_of, with_out
 from porter.convert.reduction import for_reduction
 from porter.convert.served.complexes import doublings
 from porter.convert.served.numbers import reals
@@ -370,7 +370,8 @@ def convert_function(
     given_types = (signature,) if isinstance(signature, str) else signature or None
     try:
         function, scope = method_apart(function, scope)
-        function, scope = for_reduction(for_parts(function, scope), scope)
+        function = with_out(for_parts(function, scope), scope)
+        function, scope = for_reduction(function, scope)
         if target.elements and function.parts is None:
             function = for_elements(function, scope, target.schedules)
         casts = casts_of(function, given_types)

@@ -10,6 +10,7 @@ import libcst as cst
 from porter.diagnostics import Refusal, UsageError, refusal
 from porter.dtypes.dtype import DType
 from porter.inference.types import ParameterType, parse_signature
+from porter.lowering.expressions.stencils import stencil_of
 from porter.resolve.attributes import parameters_of
 from porter.resolve.definitions import check_function
 from porter.resolve.globals import Globals
@@ -38,6 +39,25 @@ def for_parts(function: FunctionSource, scope: Globals) -> FunctionSource:
     span = function.module.span(stated.node)
     parts = Parts(layout, types, tuple(names[layout.inputs :]), span)
     return replace(function, node=_with_inputs(function, layout.inputs), parts=parts)
+
+
+def with_out(function: FunctionSource, scope: Globals) -> FunctionSource:
+    """A stencil with the parameter `out` that Numba gives it; any other function as it is."""
+    if stencil_of(scope, function.node) is None:
+        return function
+    params = function.node.params
+    if any(p.name.value == "out" for p in parameters_of(function)):
+        raise refusal("PRT902", f"`{function.name}` has a parameter `out`, which Numba adds itself",
+                      function.module.span(function.node.name), "rename it")  # fmt: skip
+    out = cst.Param(cst.Name("out"), default=cst.Name("None"))
+    new = function.node.with_changes(
+        params=params.with_changes(
+            kwonly_params=[*params.kwonly_params, out], star_arg=cst.ParamStar()
+        )
+    )
+    function.module.put(new, function.node)
+    function.module.put(out, function.node.name)
+    return replace(function, node=new, into=out.name.value)
 
 
 def signatures_of(function: FunctionSource) -> tuple[str, ...] | None:

@@ -44,20 +44,27 @@ def is_expr(value: Any) -> TypeGuard[ir.Expr]:
 class Evaluator(ABC):
     """Evaluates expressions of one function (or of a helper being inlined).
 
-    `bodies` runs the statements of the helpers.
+    `bodies` runs the statements of the helpers.  With `typed`, numbers have the types that Numba
+    infers instead of those that NumPy's operations give.
     """
 
     def __init__(
-        self, builder: Builder, scope: Globals, env: dict[str, Value], bodies: type[Body]
-    ) -> None:
+        self, builder: Builder, scope: Globals, env: dict[str, Value], bodies: type[Body],
+        typed: bool = False,
+    ) -> None:  # fmt: skip
         self.b = builder
+        self.typed = typed
         self.scope = scope
         self.env = env
         self.bodies = bodies
 
     def within(self, scope: Globals, env: dict[str, Value]) -> Self:
         """An evaluator of other names."""
-        return type(self)(self.b, scope, env, self.bodies)
+        return type(self)(self.b, scope, env, self.bodies, self.typed)
+
+    def as_numba(self, env: dict[str, Value]) -> Self:
+        """An evaluator of other names, of numbers that have the types that Numba infers."""
+        return type(self)(self.b, self.scope, env, self.bodies, True)
 
     @abstractmethod
     def __call__(self, node: cst.BaseExpression) -> Value:

@@ -26,6 +26,7 @@ from porter.lowering.draws import generator_of
 from porter.lowering.evaluation import is_expr
 from porter.lowering.expressions.evaluate import ExpressionEvaluator
 from porter.lowering.expressions.inline import statements_of
+from porter.lowering.expressions.stencils import Stencil, run_stencil, stencil_of
 from porter.lowering.observer import Observer
 from porter.lowering.parts import run_parts
 from porter.lowering.per_element import run_per_element
@@ -35,7 +36,7 @@ from porter.lowering.statements.statements import FunctionBody
 from porter.resolve.attributes import parameters_of
 from porter.resolve.definitions import check_function
 from porter.resolve.globals import Globals
-from porter.resolve.values import Array, DTypeName, Value
+from porter.resolve.values import NONE, Array, DTypeName, Value
 from porter.sizes.polynomial import Dim, Poly
 from porter.source.module import FunctionSource
 from porter.support.names import in_class
@@ -86,6 +87,8 @@ def _build(
         try:
             if function.parts is not None:
                 run_parts(evaluator, function, function.parts)
+            elif (stencil := stencil_of(scope, function.node)) is not None:
+                _run_stencil(evaluator, function, stencil)
             elif function.per_element:
                 run_per_element(evaluator, function)
             else:
@@ -114,6 +117,16 @@ def _build(
         function.span,
         "give the variable its final type before the loop",
     )
+
+
+def _run_stencil(ev: ExpressionEvaluator, function: FunctionSource, stencil: Stencil) -> None:
+    """Emit the loops of a stencil, and the return of what it stores."""
+    origin = ev.b.place.origin = ir.Origin(function.span)
+    env = {**ev.env}
+    out = env.pop(function.into, NONE)
+    made = run_stencil(ev, function.node, stencil, env, out, statements_of(function.node))
+    assert made.view is not None
+    ev.b.out.emit(ir.Return((made.view.buffer,), True, origin))
 
 
 def _is_one_product(b: Builder) -> bool:

@@ -13,13 +13,14 @@ from porter.support.parsing import docstring_of
 #: decorators that leave what a function computes as it is
 _HARMLESS = {
     "numba.jit", "numba.njit", "numba.generated_jit", "numba.vectorize", "numba.cuda.jit",
+    "numba.stencil",
     "numba.extending.register_jitable", "numba.core.decorators.njit", "jax.jit", "dace.program",
     "builtins.staticmethod", "typing.no_type_check", "typing.final", "typing.override",
     "typing_extensions.final", "typing_extensions.override", "line_profiler.profile",
     "memory_profiler.profile", "beartype.beartype", "jaxtyping.jaxtyped", "builtins.profile",
 }  # fmt: skip
 #: those whose functions are kernels or work on elements: refused only where they are inlined
-_KERNELS = {"numba.guvectorize", "numba.stencil", "numba.cfunc", "numba.cuda.reduce"}
+_KERNELS = {"numba.guvectorize", "numba.cfunc", "numba.cuda.reduce"}
 _COMPILING = {"numba.jit", "numba.njit"}
 _HELP = "make it a plain function, and do what it adds outside"
 

@@ -388,7 +388,8 @@ class Walker:
         if name in self.functions:
             self.region.needs.add(name)
             self.region.calls.append(FileCall(name, positional, keywords, node.lineno))
-            return frozenset({name}) if name in self.makers else given | {name}
+            result = frozenset({_result(name)})
+            return result if name in self.makers else given | result
         return self._library(node, name, positional, given)
 
     def _callee(self, func: ast.expr) -> str | None:
@@ -483,5 +484,10 @@ def function_region(
     for part in ast.walk(node):
         if isinstance(part, (ast.Return, ast.Yield)) and part.value is not None:
             # what a function returns, whoever calls it may change
-            walker._alias(name, walker.flow(part.value))
+            walker._alias(_result(name), walker.flow(part.value))
     return region
+
+
+def _result(name: str) -> str:
+    """What a function returns: an object of its own, beside the function."""
+    return f"{name}()"

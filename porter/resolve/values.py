@@ -76,6 +76,14 @@ class Array:
         return Array(buffer.shape, dtype, at, View(name, tuple))
 
 
+@dataclass(frozen=True, eq=False)
+class Relative:
+    """An array that a stencil reads: its subscripts count from the element at `index`."""
+
+    array: Array
+    index: tuple[Poly, ...]
+
+
 @dataclass(frozen=True)
 class Module:
     """An imported module, by its real dotted name."""
@@ -236,10 +244,17 @@ class Listed(tuple[Any, ...]):
 NONE, ELLIPSIS = Special("None"), Special("...")
 
 Value = (
-    Array | ir.Expr | Module | Function | Reducer | Method | DTypeName | Slice | Range | Iteration
-    | Grid | Record | Generator | ProjectFile | Text | Table | Said | Stride | Special
+    Array | ir.Expr | Relative | Module | Function | Reducer | Method | DTypeName | Slice | Range
+    | Iteration | Grid | Record | Generator | ProjectFile | Text | Table | Said | Stride | Special
     | ir.Object | Unsettled | tuple[Any, ...]
 )  # fmt: skip
+
+
+def known_truth(value: Value) -> bool | None:
+    """Whether a text, a tuple or None is true; None for what the run decides."""
+    if isinstance(value, Text):
+        return bool(value.value)
+    return len(value) > 0 if isinstance(value, tuple) else False if value is NONE else None
 
 
 def arrays_in(value: Value) -> Iterator[Array]:

@@ -29,6 +29,7 @@ class Kind(Enum):
     DEVICE = "device"
     VECTORIZE = "vectorize"
     GUVECTORIZE = "guvectorize"
+    STENCIL = "stencil"
     OTHER = "other"
 
 
@@ -42,7 +43,7 @@ _DECORATORS = {
     "numba.guvectorize": Kind.GUVECTORIZE,
     "numba.cuda.reduce": Kind.DEVICE,
     "numba.cuda.Reduce": Kind.DEVICE,
-    "numba.stencil": Kind.OTHER,
+    "numba.stencil": Kind.STENCIL,
     "numba.cfunc": Kind.OTHER,
     "numba.generated_jit": Kind.OTHER,
 }
@@ -51,7 +52,9 @@ ON_DEVICE = (Kind.KERNEL, Kind.DEVICE)
 #: who imports one of these has arrays
 ARRAY_LIBRARIES = frozenset(("numpy", "numba", "cupy", "scipy", "jax", "torch", "pandas"))
 #: compiled without the Python interpreter
-COMPILED = (Kind.NOPYTHON, Kind.KERNEL, Kind.DEVICE, Kind.VECTORIZE, Kind.GUVECTORIZE)
+COMPILED = (
+    Kind.NOPYTHON, Kind.KERNEL, Kind.DEVICE, Kind.VECTORIZE, Kind.GUVECTORIZE, Kind.STENCIL,
+)  # fmt: skip
 
 
 @dataclass(eq=False)

@@ -364,7 +364,7 @@ def _host_stage(function: Function, found: list[Diagnostic]) -> str:
         d.function == function.name and d.code.startswith("PRT1") and d.severity is Severity.ERROR
         for d in found
     )
-    compiled = function.kind in (Kind.NOPYTHON, Kind.VECTORIZE)
+    compiled = function.kind in (Kind.NOPYTHON, Kind.VECTORIZE, Kind.STENCIL)
     return "nopython" if compiled and not blocked else "object mode"
 
 

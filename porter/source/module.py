@@ -23,7 +23,8 @@ class FunctionSource:
     """A function or method: `name` is `f` or `Class.f`, `node` its libcst definition.
 
     With `per_element` it is one of numbers, called for the elements of arrays; with `parts` it is
-    called for parts of arrays, and `node` has the parameters that are read.
+    called for parts of arrays, and `node` has the parameters that are read.  Numba adds `into`, a
+    parameter for the array of the results, to a stencil, and so has `node`.
     """
 
     name: str
@@ -32,6 +33,7 @@ class FunctionSource:
     attributes: tuple[str, ...] = ()  # of `self`, that a method reads
     per_element: bool = False
     parts: Parts | None = None
+    into: str = ""
 
     @property
     def span(self) -> Span:

@@ -40,7 +40,7 @@ from porter.verify.kernels import kernels_of
 from porter.verify.limits import restrict
 from porter.verify.loaded import Loaded, Module, Source
 from porter.verify.oracle.chunked import CHUNKINGS, CUTS, in_chunks
-from porter.verify.oracle.folds import Fold
+from porter.verify.oracle.numba_objects import Fold
 from porter.verify.oracle.original import Missing, index_parameters, literals
 from porter.verify.oracle.parts import per_part
 from porter.verify.oracle.per_element import per_element

@@ -139,7 +139,8 @@ def outcome(function: Any, *args: Any) -> list[Any]:
         return [type(error)]
     return [
         part for a in (made if isinstance(made, tuple) else (made,))
-        for part in (type(a), a.dtype, a.shape, np.round(a.astype(float), 9).tolist())
+        for wide in (a.astype(np.result_type(a, float)),)
+        for part in (type(a), a.dtype, a.shape, np.round(wide, 9).tolist())
     ]  # fmt: skip
 
 

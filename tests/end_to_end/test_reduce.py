@@ -14,7 +14,7 @@ from porter.config import Config
 from porter.convert.files import ModuleOutcome, convert_file
 from porter.options import ConvertOptions
 from porter.source.files import SourceFile
-from porter.verify.oracle.folds import Fold
+from porter.verify.oracle.numba_objects import Fold
 
 SOURCE = """
 import functools

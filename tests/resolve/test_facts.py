@@ -150,6 +150,38 @@ def test_what_numba_compiles_does_what_its_function_does() -> None:
     assert "clipped" not in TopLevel(COMPILED + "\nclipped = min\n").names.compiled
 
 
+GIVEN_BACK = """
+import numpy as np
+
+
+def escapes(x, y):
+    for i in range(20):
+        if x + y > 4:
+            return i
+    return 255
+
+
+def fill(x, image):
+    for i in range(image.shape[0]):
+        image[i] = escapes(x, i)
+    return image
+
+
+image = np.zeros(8)
+fill(1.0, image)
+fill.calls = 1
+"""
+
+
+def test_a_call_does_not_change_the_function_that_gives_its_argument_back() -> None:
+    top = TopLevel(GIVEN_BACK)
+    # the call fills `image`: it takes as long as it takes, and verification needs none of it
+    assert [top.body[k].lineno for k in top.slice({"escapes"})] == [5]
+    assert 19 in [top.body[k].lineno for k in top.slice({"image"})]
+    # what is set of a function belongs to it, and to no call of it
+    assert [top.body[k].lineno for k in top.slice({"fill"})] == [5, 12, 20]
+
+
 def test_time_grows_with_the_file() -> None:
     """600 functions that hand each other what all of them change took minutes."""
     functions = [

@@ -36,6 +36,7 @@ ALIVE = {
         "verify/engines/cupy/stand_in.py __int__",
         "verify/engines/writes.py __setitem__",
         "verify/oracle/instances.py __signature__",
+        "verify/oracle/numba_objects.py __signature__",
         "verify/oracle/original.py __package__",
         "verify/oracle/parts.py __signature__",
     ],

@@ -133,12 +133,15 @@ def dispatcher(plan: Plan, variants: Sequence[Variant], target: Target = CUDA) -
     lines = _head(plan, target, draws)
     # what takes integers comes first, what takes any number of dimensions last
     order = sorted(range(len(variants)), key=lambda j: _breadth(cases, differing, j))
+    left = set[str]()  # what must hold behind the tests so far
     for j in order:
         v = variants[j]
         single = [parameters[k].name for k in differing if cases[k][j].kind == "s"]
         tests = [cases[k][j].test(parameters[k].name, cases[k], single) for k in differing]
         tests += _without_integers(parameters, cases, j, order[order.index(j) + 1 :])
-        tests = [t for t in tests if t]
+        tests = [t for t in tests if t and t not in left]
+        if len(tests) == 1 and tests[0].endswith(" is None"):
+            left.add(tests[0].replace(" is None", " is not None"))
         needs.helpers |= {"_kind"} if any("_kind(" in t for t in tests) else set()
         call = f"return {v.name}({_arguments(parameters, target, bool(v.plan.states))})"
         if not tests:

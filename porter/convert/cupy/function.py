@@ -24,6 +24,7 @@ from porter.convert.function import Converted, convert_function
 from porter.diagnostics import Refusal, refusal
 from porter.inference.types import ParameterType
 from porter.lowering.expressions.inline import statements_of
+from porter.lowering.expressions.stencils import stencil_of
 from porter.lowering.program import build
 from porter.resolve.globals import Globals
 from porter.resolve.values import Function
@@ -190,6 +191,9 @@ class _Rewriting:
 
     def places(self, node: cst.FunctionDef, given: tuple[Where, ...]) -> Places:
         """Where the values of a function are."""
+        if stencil_of(self.scope, node) is not None:
+            raise beyond(self.scope, node.name, "PRT806", "is a stencil, which CuPy does not have",
+                         "use --target cuda or --target loops")  # fmt: skip
         if node in self.active or len(self.known) > _MOST_HELPERS:
             raise beyond(self.scope, node.name, "PRT806", "is recursive", "write it as a loop")
         self.active.append(node)

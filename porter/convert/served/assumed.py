@@ -210,6 +210,8 @@ class _Maker:
 
     def _for_none(self, k: int) -> dict[int, ParameterType]:
         """The type of an argument in place of None; empty where the docstring has another one."""
+        if self.names[k] == self.function.into:
+            return {k: ParameterType(DType(self.types[0].dtype.name), self.types[0].ndim)}
         said, use = self.said[k], self.usage[self.names[k]]
         array = use.arrays.seen if said is None else said.kind == "array"
         if array:

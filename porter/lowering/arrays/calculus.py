@@ -169,6 +169,10 @@ def map_arrays(
     probe = at(start)
     if not shape and mask is None:
         return probe  # a ufunc makes a scalar of 0-d arrays
+    if isinstance(probe, ir.Const):
+        # `np.imag` of real numbers is as long as an array that nothing reads any more
+        for a in arrays:
+            b.sizes.tell(a)
 
     def again(idx: Sequence[Poly]) -> ir.Expr:
         # the next operation asks for the same dtype: a chain would be followed to its start

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from porter import ir
+from porter.diagnostics import Refusal
 from porter.dtypes.dtype import RANK, strengthen
 from porter.ir.scalars import cast, constant_of
 from porter.ir.walk import substitute, walk
@@ -13,8 +14,17 @@ from porter.lowering.arrays.calculus import ONE, Operand, aligned, as_array, at_
 from porter.lowering.arrays.compaction import same_selection, spread, whole
 from porter.lowering.state import ambiguous
 from porter.lowering.state.builder import Builder
-from porter.resolve.values import Array, View
+from porter.resolve.values import Array, Relative, Value, View
 from porter.sizes.polynomial import Atom, Data, Poly, sym
+
+
+def no_target(b: Builder, owner: Value) -> Refusal:
+    """What is said of a store into an element of anything but an array."""
+    if isinstance(owner, Relative):
+        return b.refuse("PRT902", "a stencil reads its arguments only",
+                        "return the result of the element")  # fmt: skip
+    code = "PRT902" if isinstance(owner, (ir.Object, tuple)) else "PRT905"
+    return b.refuse(code, "the target of the store is not an array")
 
 
 def store(

@@ -36,6 +36,8 @@ from porter.lowering.expressions.equality import (
     is_static,
 )
 from porter.lowering.expressions.methods import attribute
+from porter.lowering.expressions.numba_types import inferred, matched, unified
+from porter.lowering.expressions.stencils import from_element
 from porter.lowering.expressions.tables import table, table_item
 from porter.lowering.expressions.texts import said
 from porter.lowering.functions.joining import stack
@@ -57,11 +59,13 @@ from porter.resolve.values import (
     Module,
     ProjectFile,
     Record,
+    Relative,
     Slice,
     Table,
     Text,
     Unsettled,
     Value,
+    known_truth,
 )
 from porter.sizes.polynomial import Poly
 from porter.source.walk import children, walk
@@ -75,13 +79,6 @@ _WORDS: dict[str, Value] = {"True": number(True), "False": number(False), "None"
 
 #: builtins that libraries have functions of the same name for
 REPLACED = {"sum", "any", "all", "min", "max", "abs", "round", "pow", "divmod", "sorted"}
-
-
-def known_truth(value: Value) -> bool | None:
-    """Whether a text, a tuple or None is true; None for what the run decides."""
-    if isinstance(value, Text):
-        return bool(value.value)
-    return len(value) > 0 if isinstance(value, tuple) else False if value is NONE else None
 
 
 class ExpressionEvaluator(Evaluator):
@@ -113,7 +110,7 @@ class ExpressionEvaluator(Evaluator):
     def as_numeric(self, value: Value, node: cst.CSTNode) -> Numeric:
         """A value as a number or an array; a list of numbers is an array."""
         if isinstance(value, Array) or is_expr(value):
-            return value
+            return inferred(self.b, value) if self.typed else value
         if isinstance(value, tuple):
             if not value:
                 return Array((Poly(),), FLOAT64, lambda _: ir.Const(0.0, FLOAT64))
@@ -277,8 +274,8 @@ class ExpressionEvaluator(Evaluator):
         if isinstance(owner, Record) and attr in owner.fields:
             field: Value = owner.fields[attr]
             return field
-        if isinstance(owner, Array) or is_expr(owner):
-            return attribute(self, owner, attr)
+        if isinstance(owner, (Array, Relative)) or is_expr(owner):
+            return attribute(self, owner.array if isinstance(owner, Relative) else owner, attr)
         if isinstance(owner, Function):
             if converted(f"{owner.name}.{attr}"):  # a method of a ufunc
                 return Function(f"{owner.name}.{attr}")
@@ -321,6 +318,7 @@ class ExpressionEvaluator(Evaluator):
         if op == "pow" and isinstance(x, Array) and x.dtype == BOOL and constant_of(y) == 2:
             # NumPy squares for this exponent: int8, where any other one gives int64
             x = calculus.astype(x, DType("int8"))
+        x, y = matched(op, x, y) if self.typed else (x, y)
         return calculus.operator(self.b, op, x, y)
 
     def _tuples(self, node: cst.BinaryOperation, left: Value, right: Value) -> Value:
@@ -400,7 +398,7 @@ class ExpressionEvaluator(Evaluator):
         if known is not None:
             return self(body if known else orelse)
         with self.b.scope.maybe():
-            then, other = self.numeric(body), self.numeric(orelse)
+            then, other = unified(self.numeric(body), self.numeric(orelse), self.typed)
         return calculus.either(self.b, truth(cond), then, other, "a conditional expression")
 
     # -- subscripts ------------------------------------------------------------------
@@ -417,6 +415,8 @@ class ExpressionEvaluator(Evaluator):
         if is_expr(owner) and not owner.dtype.weak and NONE in items:
             if all(item in (NONE, ELLIPSIS) for item in items):
                 owner = calculus.as_array(owner)  # NumPy's scalars take new axes
+        if isinstance(owner, Relative):
+            return from_element(self, owner, items)
         if isinstance(owner, Array):
             return subscripts.index(self.b, owner, items)
         text = self.b.place.module.brief(node.value)

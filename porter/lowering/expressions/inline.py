@@ -9,6 +9,7 @@ import libcst as cst
 from porter.diagnostics import Refusal
 from porter.lowering.constants import check_default
 from porter.lowering.evaluation import Evaluator
+from porter.lowering.expressions.stencils import call_stencil, stencil_of
 from porter.resolve.definitions import check_function
 from porter.resolve.globals import Globals
 from porter.resolve.values import NONE, Function, Value, arrays_in
@@ -83,7 +84,10 @@ def inline(
     # an attempt inside that is given up puts back a copy of the list
     ev.b.scope.active = [*active, callee.name]
     outer = ev.b.place.origin
+    stencil = stencil_of(ev.scope, function)
     try:
+        if stencil is not None:
+            return call_stencil(ev, function, stencil, env, keywords, statements_of(function))
         body = ev.bodies(ev.within(ev.scope, env), callee.name)
         body.lent = tuple(a for v in ev.env.values() for a in arrays_in(v))
         result = body.run_helper(list(statements_of(function)))

@@ -17,9 +17,10 @@ from porter.ir.walk import walk
 from porter.lowering.arrays import literals, subscripts
 from porter.lowering.arrays.calculus import ONE, as_array, astype, either, operator, reindex
 from porter.lowering.arrays.compaction import held_mask, whole
-from porter.lowering.arrays.stores import same_kind, shows, store
+from porter.lowering.arrays.stores import no_target, same_kind, shows, store
 from porter.lowering.constants import check_patched
 from porter.lowering.evaluation import Body, Start, is_expr
+from porter.lowering.expressions.numba_types import unified
 from porter.lowering.functions.creation import Empty
 from porter.lowering.host.statements import keep, speaks, stays, transparent
 from porter.lowering.state import ambiguous
@@ -167,7 +168,8 @@ class FunctionBody(Body):
     def _merge(self, cond: ir.Expr, first: Any, second: Any, node: cst.CSTNode) -> Value:
         if isinstance(first, tuple) and isinstance(second, tuple) and len(first) == len(second):
             return tuple(self._merge(cond, f, s, node) for f, s in zip(first, second, strict=True))
-        values = [self.ev.as_numeric(v, node) for v in (first, second)]
+        x, y = (self.ev.as_numeric(v, node) for v in (first, second))
+        values = unified(x, y, self.ev.typed)
         one, other = (whole(self.b, v) if isinstance(v, Array) else v for v in values)
         return either(self.b, cond, one, other, "the returned value")
 
@@ -182,8 +184,7 @@ class FunctionBody(Body):
         if self.helper:
             comments = ()
         lines = self.b.place.module.lines[place.line - 1 : place.end_line]
-        if isinstance(node, cst.BaseCompoundStatement):
-            lines = lines[:1]
+        lines = lines[:1] if isinstance(node, cst.BaseCompoundStatement) else lines
         text = " ".join(line.strip() for line in lines)
         for opening, closing in ("()", "[]", "{}"):
             text = text.replace(f"{opening} ", opening).replace(f" {closing}", closing)
@@ -353,8 +354,7 @@ class FunctionBody(Body):
     def _target(self, node: cst.Subscript) -> Array:
         owner = self.ev(node.value)
         if not isinstance(owner, Array):
-            code = "PRT902" if isinstance(owner, (ir.Object, tuple)) else "PRT905"
-            raise self.b.refuse(code, "the target of the store is not an array")
+            raise no_target(self.b, owner)
         if owner.lead:
             owner = self.made_whole(owner)
         return subscripts.index_array(self.b, owner, self.ev.items(node), target=True)

@@ -18,7 +18,7 @@ from typing import Any
 from porter.resolve.toplevel import TopLevel
 from porter.source import newer
 from porter.verify.oracle import rounding
-from porter.verify.oracle.folds import in_place
+from porter.verify.oracle.numba_objects import in_place
 from porter.verify.oracle.values import Values, watch_source
 
 #: calls that a constant may be made with

@@ -20,6 +20,7 @@ CASES = {
     "reversed_beside": Case("float64[:, :], float64[:, :]", "n,m n,m"),
     "given_back": Case("float64[:, :], float64[:, :]", "n,m n,m"),
     "running_ratio": Case("float64[:], float64[:]", "n n"),
+    "no_elements_beside": Case("float64[:, :], float64[:, :]", "n,m n,m", least=1),
     "rows_for_each": Case("float64[:], float64[:], float64[:]", "n n n"),
     "mixed_in_steps": Case("float64[:], float64[:], int64", "n n =3"),
     "picked": Case("float64[:], float64[:]", "3 3"),

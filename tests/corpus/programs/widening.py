@@ -104,3 +104,10 @@ def rows_for_each(w, x, y):
     """A row for each element of y, whose length no index of a read tells."""
     w += x - y
     return np.meshgrid(w, y)[0]
+
+
+def no_elements_beside(x, z):
+    """An array of zeros that is as long as a slice of x, where z tells its own length."""
+    for i in range(z.shape[0]):
+        z[i] += z[0] - x[-1]
+    return np.imag(x[1:-1, 2:])[::-1] / x[1:-1, :-2]

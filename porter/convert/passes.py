@@ -43,6 +43,8 @@ from porter.transforms.loops.flags import set_in_place
 from porter.transforms.loops.known_sizes import settle_sizes
 from porter.transforms.loops.last_writer import resolve_last_writers
 from porter.transforms.loops.loops import place_loops
+from porter.transforms.loops.own_arrays import store_in_place
+from porter.transforms.loops.raised_first import raise_first
 from porter.transforms.loops.scan_loops import scan_loops
 
 Body = tuple[ir.Stmt, ...]
@@ -73,6 +75,10 @@ PASSES = (
     Pass("drop empty", drop_empty),
     # before its folds get arrays of their own: what is computed twice is seen as a whole
     Pass("share values", share_values),
+    # a test on the host keeps the iterations of a loop in order
+    Pass("raise first", raise_first),
+    # an array of one iteration is a part of what it is copied to, and nobody's dependence
+    Pass("store in place", store_in_place),
     # a loop that only its accumulation keeps in order is parallel without it
     Pass("scan loops", scan_loops),
     Pass("place loops", place_loops),

@@ -228,5 +228,6 @@ def own_level(body: Sequence[ir.Stmt]) -> Iterator[ir.Stmt]:
 def only_raises(stmt: ir.Stmt) -> bool:
     """Whether a statement of the host does nothing but raise an error where something holds."""
     return isinstance(stmt, ir.If) and all(
-        isinstance(s, ir.Host) and s.kind is ir.HostKind.RAISE for s in (*stmt.body, *stmt.orelse)
+        only_raises(s) or (isinstance(s, ir.Host) and s.kind is ir.HostKind.RAISE)
+        for s in (*stmt.body, *stmt.orelse)
     )

@@ -45,6 +45,7 @@ from porter.transforms.loops.nests import (
 )
 from porter.transforms.loops.orders.right_looking import right_looking
 from porter.transforms.loops.orders.wavefronts import turns_in_fronts, wavefront
+from porter.transforms.loops.own_arrays import one_for_each
 from porter.transforms.loops.scatter import combined, last_stores, ragged, scatters, totals, varies
 from porter.transforms.loops.searches import search
 from porter.transforms.loops.serial import on_one_thread
@@ -212,11 +213,19 @@ def _threads_or_steps(loop: ir.For, after: set[str], context: Context) -> list[i
     mark = context.mark()
     try:
         return _parallel(loop, context)
+    except Refusal as refused:
+        last = refused
+    context.back_to(mark)
+    if _has_parallel_work(loop.body):
+        try:
+            return [_inside(loop, after, context)]
+        except Refusal as refused:
+            last = refused
+    context.back_to(mark)
+    try:
+        return _parallel(loop, context, apart=True)
     except Refusal:
-        if not _has_parallel_work(loop.body):
-            raise
-        context.back_to(mark)
-        return [_inside(loop, after, context)]
+        raise last from None
 
 
 def _has_parallel_work(body: Sequence[ir.Stmt]) -> bool:
@@ -231,7 +240,8 @@ def _has_parallel_work(body: Sequence[ir.Stmt]) -> bool:
 # -- parallel loops ------------------------------------------------------------------------
 
 
-def _parallel(loop: ir.For, context: Context) -> list[ir.Stmt]:
+def _parallel(loop: ir.For, context: Context, apart: bool = False) -> list[ir.Stmt]:
+    """A loop on the grid; where its iterations stand `apart`, each has its own of their arrays."""
     axis, change = loop_axis(loop)
     body = tuple(rename_axes(s, change) for s in loop.body) if change else loop.body
     body = tuple(map(looped, body))
@@ -240,8 +250,9 @@ def _parallel(loop: ir.For, context: Context) -> list[ir.Stmt]:
         return _distribute((axis,), body, context)
     body = written_out(over_elements(by_element(body, loop, context), loop, context), context)
     axes, body = _nest([axis], body, context)
+    made, body = one_for_each(axes, body, context) if apart else ([], body)
     thread = tuple(x for s in body for x in _as_thread(s, context))
-    return [ir.Stage(tuple(axes), thread, loop.origin)]
+    return [*made, ir.Stage(tuple(axes), thread, loop.origin)]
 
 
 def _straight(body: Sequence[ir.Stmt], own: set[str], context: Context) -> bool:

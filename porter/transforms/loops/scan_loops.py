@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial, reduce
 
 from porter import ir
 from porter.analyses.obstacles import obstacle
@@ -20,11 +20,12 @@ from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.axes import symbols
 from porter.ir.context import Context
 from porter.ir.effects import defs_in, exposed_scalars, uses_in
-from porter.ir.rebuild import map_blocks, map_exprs, variables_as
-from porter.ir.scalars import cast, number
+from porter.ir.rebuild import map_exprs, variables_as
+from porter.ir.scalars import cast, number, operate
 from porter.ir.walk import loaded, rewrite, scalars_of, statements, substitute, walk
-from porter.sizes.polynomial import Poly, sym
+from porter.sizes.polynomial import Data, Poly, sym
 from porter.transforms.loops.folds import fold_loop
+from porter.transforms.loops.nests import cut
 from porter.transforms.loops.recurrences import (
     Step,
     element_before,
@@ -36,6 +37,8 @@ from porter.transforms.loops.recurrences import (
 )
 from porter.transforms.loops.second_order import Pair, states
 
+#: when a variable takes a value, always where that is None, and the value
+Held = tuple[ir.Expr | None, ir.Expr]
 #: what can be scanned: an operation, its fold, and the value that it ignores
 _FOLDS = {"add": ("sum", 0), "mul": ("prod", 1), "maximum": ("max", None),
           "minimum": ("min", None), "or": ("any", 0), "and": ("all", 1)}  # fmt: skip
@@ -67,7 +70,7 @@ def _scanned(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] |
 
 def _accumulators(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] | None:
     """The running folds of all variables that the loop carries, and the loop without them."""
-    loop = replace(loop, body=_joined(loop.body))
+    loop = replace(loop, body=_joined(tuple(map(_chosen, loop.body))))
     plain = (ir.Let, ir.Write, ir.If)
     if not all(isinstance(s, plain) for s in statements(loop.body)):
         return None
@@ -80,16 +83,19 @@ def _accumulators(loop: ir.For, after: set[str], context: Context) -> list[ir.St
     rest = split.block(loop.body, None)
     if rest is None or split.folded != exposed:
         return None
-    new = replace(loop, body=tuple(rest))
-    if rest and obstacle(new, after - exposed, context) is not None:
-        return None
+    new = [replace(loop, body=tuple(rest))] if rest else []
+    if new and obstacle(new[0], after - exposed, context) is not None:
+        # what is read a few iterations later may be stored in a loop of its own
+        new = cut(new[0], after - exposed, context)
+        if any(obstacle(part, after - exposed, context) is not None for part in new):
+            return None
     inside = list(statements(loop.body))
     for s in (x for x in inside if isinstance(x, ir.Write)):
         for let, read in split.reads:
             place = next(k for k, x in enumerate(inside) if x is let)
             keep_apart(s, read, 1, context, late=any(x is s for x in inside[:place]))
-    last = [f for name, f in split.last.items() if name in after]
-    return [*split.defs, *([new] if rest else []), *last]
+    last = [told.last for name, told in split.running.items() if name in after]
+    return [*split.defs, *new, *last]
 
 
 def _joined(body: Sequence[ir.Stmt]) -> tuple[ir.Stmt, ...]:
@@ -105,18 +111,26 @@ def _joined(body: Sequence[ir.Stmt]) -> tuple[ir.Stmt, ...]:
     return tuple(result)
 
 
+@dataclass(frozen=True)
+class Told:
+    """What a variable is in each iteration, before it is set there or `done`, and in the end."""
+
+    now: Callable[[bool], ir.Expr]
+    last: ir.Let
+
+
 class _Split:
     """Takes the accumulations out of a loop's body, one after the other."""
 
     def __init__(self, loop: ir.For, carried: set[str], context: Context) -> None:
         self.loop, self.carried, self.context = loop, carried, context
         self.defs: list[ir.Stmt] = []
-        self.last: dict[str, ir.Let] = {}
         self.folded: set[str] = set()
         self.reads: list[tuple[ir.Let, list[ir.Expr]]] = []
-        self.running: dict[str, Callable[[bool], ir.Expr]] = {}
+        self.running: dict[str, Told] = {}
         self.steps: dict[str, ir.Expr] = {}
         self.plain: dict[str, ir.Expr] = {}
+        self.ahead: set[str] = set()
 
     @cached_property
     def here(self) -> Poly:
@@ -152,11 +166,11 @@ class _Split:
 
     def block(self, body: Sequence[ir.Stmt], cond: ir.Expr | None) -> list[ir.Stmt] | None:
         """The statements without the accumulations; None if one of them is none."""
-        for s in body:
-            self._announce(s, cond)
+        self._note(body, cond)
         result: list[ir.Stmt] = []
         for s in body:
             if isinstance(s, ir.Let) and s.name in self.carried:
+                self._announce(s, cond)
                 if s.name not in self.running:
                     return None
                 self.folded.add(s.name)
@@ -164,9 +178,6 @@ class _Split:
                 parts = [e for e in (step, cond) if e is not None]
                 self.reads.append((s, [self._written_out(e) for e in parts]))
                 continue
-            if isinstance(s, ir.Let) and s.name in self.once and cond is None:
-                if not scalars_of(s.value) & self.carried:
-                    self.plain[s.name] = s.value
             if isinstance(s, ir.If):
                 inner = self._branch(s, cond)
                 if inner is None:
@@ -179,34 +190,60 @@ class _Split:
             result.append(changed)
         return result
 
+    def _note(self, body: Sequence[ir.Stmt], cond: ir.Expr | None) -> None:
+        """What the statements accumulate, in terms of what their other variables stand for."""
+        # which of them come before another one is not seen here
+        self.ahead = set(defs_in(body).scalars)
+        for s in body:
+            if isinstance(s, ir.Let) and s.name in self.once and s.name not in self.carried:
+                if not scalars_of(s.value) & self.carried:
+                    self.plain[s.name] = s.value
+            self._announce(s, cond)
+            if isinstance(s, ir.If) and cond is None:
+                for block, test in ((s.body, s.cond), (s.orelse, operate("not", s.cond))):
+                    for x in block:
+                        self._announce(x, test)
+        self.ahead = set()
+
     def _branch(self, s: ir.If, cond: ir.Expr | None) -> list[ir.Stmt] | None:
         """A branch may accumulate where its condition holds."""
         lets = defs_in((s,)).scalars
         if not lets & self.carried:
-            return [map_exprs(map_blocks(s, self._all), self._now)]
-        if cond is not None or s.orelse:
+            unknown = uses_in((s,)).scalars & self.carried - self.running.keys()
+            return None if unknown else [self._read(s)]
+        if cond is not None:
             return None
-        body = self.block(s.body, s.cond)
-        if body is None:
+        otherwise = operate("not", s.cond)
+        self._note(s.orelse, otherwise)
+        body, orelse = self.block(s.body, s.cond), self.block(s.orelse, otherwise)
+        if body is None or orelse is None:
             return None
-        return [replace(s, body=tuple(body))] if body else []
+        new = replace(s, cond=rewrite(s.cond, self._now), body=tuple(body), orelse=tuple(orelse))
+        return [new] if body or orelse else []
 
-    def _all(self, body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
-        return tuple(map_exprs(map_blocks(s, self._all), self._now) for s in body)
+    def _read(self, s: ir.Stmt) -> ir.Stmt:
+        """A statement with what variables are where it stands; each is replaced once, since their
+        values before the loop have the same names."""
+        if isinstance(s, ir.If):
+            one, other = (tuple(map(self._read, b)) for b in (s.body, s.orelse))
+            return replace(s, cond=rewrite(s.cond, self._now), body=one, orelse=other)
+        return map_exprs(s, self._now)
 
     def _now(self, e: ir.Expr) -> ir.Expr | None:
-        if isinstance(e, ir.Local) and e.name in self.running:
-            return self.running[e.name](e.name in self.folded)
+        """What a variable is where the statement at hand stands."""
+        if isinstance(e, ir.Local) and e.name in self.running.keys() - self.ahead:
+            return self.running[e.name].now(e.name in self.folded)
         return None
 
     def _announce(self, s: ir.Stmt, cond: ir.Expr | None) -> None:
         """The running fold of `s = s op term`, if term depends on nothing that is carried."""
-        if (
-            not isinstance(s, ir.Let)
-            or s.name not in self.carried
-            or s.name in self.running
-            or not isinstance(s.value, ir.Op)
-        ):
+        if not isinstance(s, ir.Let) or s.name not in self.carried or s.name in self.running:
+            return
+        held = _held(s.value, s.name)
+        if held is not None:
+            self._announce_held(s, held, cond)
+            return
+        if not isinstance(s.value, ir.Op):
             return
         old = ir.Local(s.name, s.value.dtype)
         op, args = s.value.op, s.value.args
@@ -247,6 +284,42 @@ class _Split:
             s, lambda axis, place: running(axis, found, (y, exact), start, place, self.context)
         )
 
+    def _announce_held(self, s: ir.Let, held: Held, cond: ir.Expr | None) -> None:
+        """A variable that keeps what an earlier iteration gave it: the last one that did, is the
+        largest of those so far."""
+        loop, dtype, here = self.loop, s.value.dtype, self.here - self.loop.lo
+        conds = [c for c in (cond, held[0]) if c is not None]
+        value, tests = self._free(held[1]), [self._free(c) for c in conds]
+        if value is None or None in tests:
+            return
+        test = reduce(partial(operate, "and"), tests) if tests else None
+        start = ir.Local(s.name, dtype)
+        array = ""
+        if test is not None:
+            never = ir.Value(Poly.of(-1), INT64)
+            term = ir.Select(test, ir.Value(here, INT64), never, INT64)
+            array, _ = _running(loop, f"{s.name}_from", "max", term, s, self.context, self.defs)
+
+        def at(p: Poly) -> ir.Expr:
+            if not array:
+                return substitute(value, {loop.index: p + loop.lo})
+            found = ir.Load(array, (p,), INT64)
+            where = loop.lo + Poly.atom(Data(found, nonneg=True, inside=True))
+            known = ir.Op("ge", (found, ir.Value(Poly(), INT64)), BOOL)
+            return ir.Select(known, substitute(value, {loop.index: where}), start, dtype)
+
+        self._tell(s, at)
+
+    def _tell(self, s: ir.Let, at: Callable[[Poly], ir.Expr]) -> None:
+        """What a variable is after each iteration, by its place from the first one on."""
+        here, length = self.here - self.loop.lo, self.loop.hi - self.loop.lo
+        start = ir.Local(s.name, s.value.dtype)
+        before = ir.Select(_is_positive(here), at(here - 1), start, start.dtype)
+        last = ir.Select(_is_positive(length), at(length - 1), start, start.dtype)
+        self.running[s.name] = Told(
+            lambda done: at(here) if done else before, ir.Let(s.name, last, s.origin)
+        )
+
     def _define_running(
         self, s: ir.Let, made: Callable[[ir.Axis, dict[str, Poly]], ir.Expr]
     ) -> None:
@@ -254,23 +327,23 @@ class _Split:
         loop, context, dtype = self.loop, self.context, s.value.dtype
         axis = ir.Axis(context.fresh(loop.index), loop.hi - loop.lo)
         buffer = context.buffer(f"{s.name}_so_far", (axis,), dtype)
-        start, place = ir.Local(s.name, dtype), {loop.index: symbols([axis])[0] + loop.lo}
+        place = {loop.index: symbols([axis])[0] + loop.lo}
         self.defs.append(ir.Def(buffer.name, (axis,), dtype, made(axis, place), s.origin))
 
         def at(p: Poly) -> ir.Expr:
             return ir.Load(buffer.name, (p,), dtype)
 
-        here, length = self.here - loop.lo, loop.hi - loop.lo
-        before = ir.Select(_is_positive(here), at(here - 1), start, dtype)
-        self.running[s.name] = lambda done: at(here) if done else before
-        last = ir.Select(_is_positive(length), at(length - 1), start, dtype)
-        self.last[s.name] = ir.Let(s.name, last, s.origin)
+        self._tell(s, at)
 
     def _free(self, e: ir.Expr) -> ir.Expr | None:
-        """The expression in terms of the index alone; None if the loop changes what it reads."""
-        e = self._written_out(e)
+        """The expression in terms of the index alone; None if the loop changes what it reads.
+
+        So is what another variable has accumulated by now, from its value before the loop on.
+        """
+        e = rewrite(self._written_out(e), self._now)
         reads = loaded(e)
-        assigned = defs_in(self.loop.body).scalars
+        known = self.running.keys() - self.ahead
+        assigned = defs_in(self.loop.body).scalars - known
         return None if reads & self.written or scalars_of(e) & assigned else e
 
     def _written_out(self, e: ir.Expr) -> ir.Expr:
@@ -283,21 +356,64 @@ class _Split:
     def _define(self, s: ir.Let, fold: str, op: str, term: ir.Expr) -> None:
         loop, context = self.loop, self.context
         dtype = s.value.dtype
-        array, place = _running(loop, f"{s.name}_so_far", fold, term, s, context, self.defs)
+        array, _ = _running(loop, f"{s.name}_so_far", fold, term, s, context, self.defs)
         start = ir.Local(s.name, dtype)
+        self._tell(s, lambda p: ir.Op(op, (start, ir.Load(array, (p,), dtype)), dtype))
 
-        def after(p: Poly) -> ir.Expr:
-            return ir.Op(op, (start, ir.Load(array, (p,), dtype)), dtype)
 
-        def value(done: bool) -> ir.Expr:
-            if done:
-                return after(place)
-            return ir.Select(_is_positive(place), after(place - 1), start, dtype)
+def _held(e: ir.Expr, name: str) -> Held | None:
+    """When a variable takes another value, always where that is None, and which one; None if the
+    new value depends on the old one."""
+    if isinstance(e, ir.Select):
+        parts = [None if _is(x, name) else _held(x, name) for x in (e.then, e.other)]
+        kept = [_is(x, name) for x in (e.then, e.other)]
+        if all(kept) or any(p is None and not k for p, k in zip(parts, kept, strict=True)):
+            return None
+        if name in scalars_of(e.cond):
+            return None
+        one, other = parts
+        otherwise = operate("not", e.cond)
+        if one is None or other is None:
+            found, where = (one, e.cond) if one is not None else (other, otherwise)
+            assert found is not None
+            test = where if found[0] is None else operate("and", where, found[0])
+            return test, found[1]
+        if one[0] is None and other[0] is None:
+            return None, e
+        yes, no = (number(True) if p[0] is None else p[0] for p in (one, other))
+        both = operate("and", e.cond, yes), operate("and", otherwise, no)
+        return operate("or", *both), replace(e, then=one[1], other=other[1])
+    return None if name in scalars_of(e) else (None, e)
 
-        self.running[s.name] = value
-        length = loop.hi - loop.lo
-        last = ir.Select(_is_positive(length), after(length - 1), start, dtype)
-        self.last[s.name] = ir.Let(s.name, last, s.origin)
+
+def _is(e: ir.Expr, name: str) -> bool:
+    return isinstance(e, ir.Local) and e.name == name
+
+
+def _chosen(s: ir.Stmt) -> ir.Stmt:
+    """A branch that only gives a variable another value, or keeps it, as a choice of values."""
+    if not isinstance(s, ir.If):
+        return s
+    names = {x.name for x in statements((s,)) if isinstance(x, ir.Let)}
+    one, other = _given(s.body), _given(s.orelse)
+    if len(names) != 1 or one is None or other is None:
+        return s
+    (name,) = names
+    dtype = next(x.value.dtype for x in statements((s,)) if isinstance(x, ir.Let))
+    old = ir.Local(name, dtype)
+    value = ir.Select(s.cond, one[0] if one else old, other[0] if other else old, dtype)
+    alike = all(x.dtype == dtype for x in (value.then, value.other))
+    return ir.Let(name, value, s.origin) if alike and _held(value, name) is not None else s
+
+
+def _given(body: Sequence[ir.Stmt]) -> list[ir.Expr] | None:
+    """What a block gives the one variable that it assigns: nothing, a value; None for others."""
+    match list(map(_chosen, body)):
+        case []:
+            return []
+        case [ir.Let(value=value)]:
+            return [value]
+    return None
 
 
 def _is_positive(p: Poly) -> ir.Expr:

@@ -8,6 +8,7 @@ does not start.  What fails is remembered and explained only when a function nee
 from __future__ import annotations
 
 import ast
+import math
 import sys
 import types
 from collections.abc import Iterable, Iterator
@@ -280,17 +281,23 @@ def sorted_parameters(text: str, name: str) -> list[str]:
 def literals(text: str, name: str, namespace: dict[str, Any]) -> tuple[float, ...]:
     """The numbers that a function mentions, directly or as constants of its module.
 
-    Inputs equal to them tell `<` from `<=`.
+    Inputs equal to them tell `<` from `<=`.  NaN is one of them if `isnan`, `nansum` and the like
+    are mentioned.
     """
     function = _find(newer.parse(text), name.split("."))
     found: set[float] = set()
+    missing: tuple[float, ...] = ()
     for node in ast.walk(function) if function is not None else ():
         value = node.value if isinstance(node, ast.Constant) else None
+        if isinstance(node, ast.Attribute) and (
+            node.attr.startswith("nan") or node.attr in ("isnan", "isfinite")
+        ):
+            missing = (math.nan,)
         if isinstance(node, ast.Name):
             value = namespace.get(node.id)
         if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e6:
             found |= {float(value), -float(value)}
-    return tuple(sorted(found))
+    return (*sorted(found), *missing)
 
 
 def _assigned(node: ast.Assign | ast.AugAssign | ast.AnnAssign) -> list[ast.expr]:

@@ -97,6 +97,21 @@ def test_a_copy_at_the_end_is_the_place_itself(last: str) -> None:
     assert not any(isinstance(s, For) for s in left)
 
 
+def test_a_longer_place_is_another_one() -> None:
+    # `t[-1]` is the last element of t
+    text = COPIED.replace("LAST", "out[:-1, c] = t").replace("empty_like(x[:, c])", "empty(n)")
+    text = text.replace("np.zeros_like(x)", "np.zeros((n + 1, x.shape[1]))")
+    text = text.replace("def f(x, y):", "def f(x, y):\n    n = x.shape[0]")
+    left = lower(program(text, "float64[:, :], float64[:, :]"))[0]
+    assert len([s for s in left if isinstance(s, Alloc)]) == 2
+
+
+def test_an_array_whose_length_an_iteration_knows_is_refused() -> None:
+    text = COPIED.replace("LAST", "out[c, c] = t[0]").replace("empty_like(x[:, c])", "zeros(c + 1)")
+    with pytest.raises(Refusal):
+        lower(program(text.replace("t[i] = s", "t[0] += s"), "float64[:, :], float64[:, :]"))
+
+
 def test_what_helpers_test_is_tested_before_the_loop() -> None:
     text = (CORPUS / "column_helpers.py").read_text()
     left = lower(program(text, "float64[:, :], float64", "fed_back_columns"))[0]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from porter import ir
+from porter.ir.aliasing import Aliases
 from porter.ir.axes import symbols
 from porter.ir.context import Context
 from porter.ir.effects import defs_in, makes, uses_in
@@ -50,9 +51,13 @@ def _placed(own: ir.Buffer, rest: Sequence[ir.Stmt], context: Context) -> list[i
         return None
     before = rest[:last]
     target = context.buffers[copy.buffer]
-    touched = any(_mentions(s, target.name) for s in before)
+    aliases = Aliases.of(context.program.body, context.buffers)
+    same = aliases.with_others({target.name}, arguments=True)
+    touched = any(_mentions(s, name) for s in before for name in same)
     moved = {n for p in copy.index for n in p.names()} & defs_in(before).scalars
-    if target.parameter or touched or moved or jumps(before) or not all(map(_is_plain, before)):
+    if aliases.arguments(target.name) or touched or moved or jumps(before):
+        return None
+    if not all(map(_is_plain, before)):
         return None
     names = [a.name for a in copy.axes]
 
@@ -77,9 +82,12 @@ def _is_copy(s: ir.Write, own: ir.Buffer, context: Context) -> bool:
     whole = all(a.lo == Poly() and a.hi == n for a, n in zip(s.axes, own.shape, strict=True))
     if not whole or s.body != ir.Load(own.name, symbols(s.axes), own.dtype):
         return False
-    names = {a.name for a in s.axes}
-    along = [p for p in s.index if p.names() & names]
-    return sorted(map(str, along)) == sorted(map(str, symbols(s.axes)))
+    # an axis of the place is as long: -1 and what is out of bounds mean the same there
+    places = dict(zip(symbols(s.axes), own.shape, strict=True))
+    along = [(p, n) for p, n in zip(s.index, target.shape, strict=True)
+             if p.names() & {a.name for a in s.axes}]  # fmt: skip
+    once = sorted(map(str, places)) == sorted(str(p) for p, _ in along)
+    return once and all(places[p] == n for p, n in along)
 
 
 def _is_plain(s: ir.Stmt) -> bool:
@@ -98,28 +106,30 @@ def one_for_each(
     The iterations are the last axes, so that threads side by side store side by side.
     """
     made: list[ir.Stmt] = []
-    inside = [_stored(s) for s in body]
+    inside = list(body)
     at = tuple(sym(a.name, True) - a.lo for a in axes)
     bound = {a.name for a in axes} | defs_in(body).scalars
-    for name in [n for s in body for n in makes(s)]:
-        own = context.buffers[name]
-        if {n for p in own.shape for n in p.names()} & bound:
-            continue
-        wide = replace(own, shape=(*own.shape, *(a.extent for a in axes)))
-        context.buffers[name] = wide
-        made.append(ir.Alloc(wide, next(s.origin for s in body if name in makes(s))))
-        inside = [
-            _moved(s, name, name, lambda index: (*index, *at))
-            for s in inside if name not in makes(s)
-        ]  # fmt: skip
+    for s in body:
+        for name in makes(s):
+            own = context.buffers[name]
+            if {n for p in own.shape for n in p.names()} & bound:
+                continue
+            wide = replace(own, shape=(*own.shape, *(a.extent for a in axes)))
+            context.buffers[name] = wide
+            made.append(ir.Alloc(wide, s.origin))
+            inside = [
+                _moved(x, name, name, lambda index: (*index, *at))
+                for other in inside
+                for x in (_stored(other) if name in makes(other) else [other])
+            ]  # fmt: skip
     return made, tuple(inside)
 
 
-def _stored(s: ir.Stmt) -> ir.Stmt:
-    """A definition that is stored into later is stored itself."""
+def _stored(s: ir.Stmt) -> list[ir.Stmt]:
+    """What is left of a statement that makes an array: the elements of a definition."""
     if not isinstance(s, ir.Def):
-        return s
-    return ir.Write(s.name, s.axes, symbols(s.axes), s.body, s.origin)
+        return []
+    return [ir.Write(s.name, s.axes, symbols(s.axes), s.body, s.origin)]
 
 
 def _moved(s: ir.Stmt, own: str, target: str, place: Place) -> ir.Stmt:

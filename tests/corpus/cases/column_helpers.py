@@ -12,5 +12,6 @@ CASES: dict[str, Case] = {
     "both_ways": Case("float64[:, :]", "n,m"),
     "few_of_each": Case("float64[:, :]", "n,m"),
     "added_to": Case("float64[:, :], float64[:, :]", "n,m n,m"),
+    "longer_columns": Case("float64[:, :]", "n,m"),
     "until_negative": Case("float64[:, :]", "n,m"),
 }

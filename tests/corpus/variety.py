@@ -73,6 +73,8 @@ CASES: dict[str, Case] = {
     "spellings:astype_first": Case("int64[:]", "n"),
     "spellings:coded_dtypes": Case("float64[:]", "n"),
     "spellings:astype_string": Case("float64[:]", "n"),
+    "spellings:in_the_common_dtype": Case("float64[:], float64[:]", "n n"),
+    "spellings:sums_in_a_wider_dtype": Case("float64[:, :]", "n,m"),
     "spellings:zeros_dtype_float": Case("int64, int64", "=n =m"),
     "spellings:ones_like_times": Case("float64[:]", "n"),
     "spellings:full_like_store": Case("float64[:]", "n"),

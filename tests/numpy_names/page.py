@@ -63,6 +63,8 @@ SYNTAX = {
     "numpy.isscalar",
     "numpy.issubdtype",
     "numpy.ndarray",
+    "numpy.promote_types",
+    "numpy.result_type",
     "numpy.trapz",
 }
 #: Python's random numbers, which `tests/lowering/test_random.py` converts

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 from porter import ir
+from porter.dtypes.dtype import promote, strengthen
 from porter.ir.scalars import number
 from porter.lowering.evaluation import is_expr
 from porter.lowering.functions.registry import Call, dtype_of, function
@@ -154,3 +157,24 @@ def _issubdtype(call: Call) -> Value:
             "use an abstract type such as `np.floating`",
         )
     return number(other.name == dtype.name)
+
+
+@function("numpy.promote_types", "type1 type2")
+def _promote_types(call: Call) -> Value:
+    return _promoted(call, [call.value("type1"), call.value("type2")])
+
+
+@function("numpy.result_type", "*arrays_and_dtypes")
+def _result_type(call: Call) -> Value:
+    return _promoted(call, call.value("arrays_and_dtypes"))
+
+
+def _promoted(call: Call, values: Sequence[Value]) -> DTypeName:
+    """The dtype of an operation on values of some dtypes; of arrays and numbers, on these."""
+    found = [v.dtype if isinstance(v, Array) or is_expr(v) else dtype_of(v) for v in values]
+    dtypes = [d for d in found if d is not None]
+    if len(dtypes) < len(found) or not dtypes:
+        raise call.refuse("PRT907", f"a dtype given to `{call.name}` is not known at conversion",
+                          "pass a constant dtype such as `np.float64`")  # fmt: skip
+    call.b.dtypes.same_dtype(*dtypes)
+    return DTypeName(strengthen(reduce(promote, dtypes)))

@@ -271,3 +271,16 @@ def diag_values(a):
 
 def round_decimals(x):
     return np.round(x, 2)
+
+
+def in_the_common_dtype(x, y):
+    out = np.empty(x.shape, dtype=np.result_type(x, y, np.float32))
+    out[:] = x * y
+    return out
+
+
+def sums_in_a_wider_dtype(x):
+    out = np.zeros(x.shape[1], dtype=np.promote_types(x.dtype, int))
+    for c in range(x.shape[1]):
+        out[c] = np.nansum(x[:, c])
+    return out

@@ -285,12 +285,15 @@ def _sort_in_place(call: Call) -> Value:
     return NONE
 
 
-@function("numpy.median", "a axis=None keepdims=False")
+@function("numpy.median numpy.nanmedian", "a axis=None keepdims=False")
 def _median(call: Call) -> Value:
-    return _quantile(call, "np.median({0}")
+    return _quantile(call, f"np.{call.name.path}({{0}}")
 
 
-@function("numpy.percentile numpy.quantile", "a q axis=None method=linear keepdims=False")
+@function(
+    "numpy.percentile numpy.quantile numpy.nanpercentile numpy.nanquantile",
+    "a q axis=None method=linear keepdims=False",
+)
 def _percentile(call: Call) -> Value:
     """Of one `q`, or of a list of them, which becomes the first axis."""
     q = call.value("q")

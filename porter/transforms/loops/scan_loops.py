@@ -20,7 +20,7 @@ from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.axes import symbols
 from porter.ir.context import Context
 from porter.ir.effects import defs_in, exposed_scalars, uses_in
-from porter.ir.rebuild import map_exprs, variables_as
+from porter.ir.rebuild import map_exprs, rename_axes, variables_as
 from porter.ir.scalars import cast, number, operate
 from porter.ir.walk import loaded, rewrite, scalars_of, statements, substitute, walk
 from porter.sizes.polynomial import Data, Poly, sym
@@ -61,8 +61,18 @@ def _scanned(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] |
     """Where a line is one thread's, a linear recurrence stays the loop that it is."""
     found: list[ir.Stmt] | None = None
     if loop.step == 1:
-        found = _recurrence(loop, context) or _accumulators(loop, after, context)
+        found = _recurrence(loop, context)
+    found = found or _accumulators(_upwards(loop), after, context)
     return found or (None if context.alone else recurrence_in_array(loop, after, context))
+
+
+def _upwards(loop: ir.For) -> ir.For:
+    """The loop with an index that counts its iterations, if it runs downwards."""
+    if loop.step == 1:
+        return loop
+    change = {loop.index: loop.lo - sym(loop.index, True)}
+    body = tuple(rename_axes(s, change) for s in loop.body)
+    return replace(loop, lo=Poly(), hi=loop.lo - loop.hi, step=1, body=body)
 
 
 # -- accumulated in a variable -------------------------------------------------------------

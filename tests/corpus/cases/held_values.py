@@ -13,6 +13,9 @@ CASES: dict[str, Case] = {
     "equity_at_once": Case("float64[:], float64[:]", "n n"),
     "sign_changes": Case("float64[:]", "n"),
     "read_in_a_branch": Case("float64[:], float64[:]", "n n"),
+    "fill_backward": Case("float64[:]", "n", least=1),
+    "returns_to_go": Case("float64[:], float64", "n =0.9"),
+    "products_to_go": Case("float64[:]", "n"),
     "chain": Case("float64[:]", "n"),
     "order_matters": Case("float64[:]", "n"),
 }

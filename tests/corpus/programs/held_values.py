@@ -149,3 +149,33 @@ def order_matters(x):
             count += step
         out[i] = count
     return out
+
+
+def fill_backward(a):
+    out = np.empty_like(a)
+    last = a[-1]
+    for i in range(a.shape[0] - 1, -1, -1):
+        if np.isnan(a[i]):
+            out[i] = last
+        else:
+            last = out[i] = a[i]
+    return out
+
+
+def returns_to_go(r, gamma):
+    """What is to be earned from each step on, discounted."""
+    g = np.zeros_like(r)
+    total = 0.0
+    for t in range(len(r) - 1, -1, -1):
+        total = r[t] + gamma * total
+        g[t] = total
+    return g
+
+
+def products_to_go(x):
+    out = np.zeros(x.shape[0])
+    s = 0.5
+    for i in range(x.shape[0] - 1, 0, -1):
+        s += x[i] * x[i - 1]
+        out[i] = s
+    return out, s

@@ -133,15 +133,17 @@ def dispatcher(plan: Plan, variants: Sequence[Variant], target: Target = CUDA) -
     lines = _head(plan, target, draws)
     # what takes integers comes first, what takes any number of dimensions last
     order = sorted(range(len(variants)), key=lambda j: _breadth(cases, differing, j))
-    left = set[str]()  # what must hold behind the tests so far
+    taken = set[int]()  # the parameters whose None is dealt with
     for j in order:
         v = variants[j]
         single = [parameters[k].name for k in differing if cases[k][j].kind == "s"]
-        tests = [cases[k][j].test(parameters[k].name, cases[k], single) for k in differing]
+        told = {k: cases[k][j].test(parameters[k].name, _given(cases[k], k in taken), single)
+                for k in differing}  # fmt: skip
+        asked = [k for k, test in told.items() if test]
+        if len(asked) == 1 and cases[asked[0]][j].value == "None":
+            taken.add(asked[0])
+        tests = [told[k] for k in asked]
         tests += _without_integers(parameters, cases, j, order[order.index(j) + 1 :])
-        tests = [t for t in tests if t and t not in left]
-        if len(tests) == 1 and tests[0].endswith(" is None"):
-            left.add(tests[0].replace(" is None", " is not None"))
         needs.helpers |= {"_kind"} if any("_kind(" in t for t in tests) else set()
         call = f"return {v.name}({_arguments(parameters, target, bool(v.plan.states))})"
         if not tests:
@@ -167,6 +169,11 @@ def dispatcher(plan: Plan, variants: Sequence[Variant], target: Target = CUDA) -
         fixed,
         draws,
     )
+
+
+def _given(row: Sequence[_Case], taken: bool) -> list[_Case]:
+    """The cases of a parameter; without None, if an earlier form has it."""
+    return [c for c in row if not (taken and c.value == "None")]
 
 
 def _breadth(cases: Sequence[Sequence[_Case]], differing: Sequence[int], j: int) -> tuple[int, int]:

@@ -68,7 +68,7 @@ def _rewritten(
             scope,
             function.node.name,
             "PRT806",
-            "has a parameter that is an array of no dimensions",
+            f"`{function.name}` has a parameter that is an array of no dimensions",
             "pass a number",
         )
     given = [_place(t) for t in found.types]
@@ -117,7 +117,7 @@ def _converted(
             scope,
             function.node.name,
             "PRT806",
-            "is a method, which is not rewritten for CuPy",
+            f"`{function.name}` is a method, which is not rewritten for CuPy",
             "make it a function of the arrays that it reads",
         )
     found = convert_function(function, signature, scope)
@@ -192,10 +192,17 @@ class _Rewriting:
     def places(self, node: cst.FunctionDef, given: tuple[Where, ...]) -> Places:
         """Where the values of a function are."""
         if stencil_of(self.scope, node) is not None:
-            raise beyond(self.scope, node.name, "PRT806", "is a stencil, which CuPy does not have",
-                         "use --target cuda or --target loops")  # fmt: skip
+            text = f"`{node.name.value}` is a stencil, which CuPy does not have"
+            cure = "use --target cuda or --target loops"
+            raise beyond(self.scope, node.name, "PRT806", text, cure)
         if node in self.active or len(self.known) > _MOST_HELPERS:
-            raise beyond(self.scope, node.name, "PRT806", "is recursive", "write it as a loop")
+            raise beyond(
+                self.scope,
+                node.name,
+                "PRT806",
+                f"`{node.name.value}` is recursive",
+                "write it as a loop",
+            )
         self.active.append(node)
         try:
             names = [p.name.value for p in _parameters(node)]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import libcst as cst
 
 from porter.diagnostics import Refusal, brief, refusal
 from porter.resolve.bindings import Binding, dotted
 from porter.resolve.globals import Globals
+from porter.resolve.project import imported_from
 from porter.resolve.values import Function, Module
-from porter.support.parsing import docstring_of
+from porter.source.walk import children, walk
 
 #: decorators that leave what a function computes as it is
 _HARMLESS = {
@@ -22,6 +25,7 @@ _HARMLESS = {
 #: those whose functions are kernels or work on elements: refused only where they are inlined
 _KERNELS = {"numba.guvectorize", "numba.cfunc", "numba.cuda.reduce"}
 _COMPILING = {"numba.jit", "numba.njit"}
+_PARTIAL = "functools.partial"
 _HELP = "make it a plain function, and do what it adds outside"
 
 
@@ -122,11 +126,13 @@ def _gives_back(
 ) -> bool:
     """Whether a decorator leaves a function as it is: where it is `called`, what the call gives.
 
-    A name of the file's own may have several meanings, of which each must do so.
+    A name of the project's own may have several meanings, of which each must do so.
     """
     match func:
         case cst.Lambda():
             return _returns_argument(func, called)
+        case cst.Call(func=inner, args=[first, *_]) if meaning(scope, inner) == _PARTIAL:
+            return _gives_back(scope, first.value, called, top, seen)
         case cst.Call(func=inner) if not called:
             return _gives_back(scope, inner, True, top, seen)
         case cst.IfExp(body=one, orelse=other):
@@ -135,42 +141,104 @@ def _gives_back(
     if name in _HARMLESS or (top and name in _KERNELS):
         return True
     own = scope.bindings.get(func.value, []) if isinstance(func, cst.Name) else []
-    if not isinstance(func, cst.Name) or func.value in seen or not own:
+    place = f"{scope.module.path}:{dotted(func)}"
+    if not isinstance(func, cst.Name) or place in seen or not own:
         return False
-    seen = seen | {func.value}
+    seen = seen | {place}
 
     def is_one(b: Binding) -> bool:
         match b.node:
             case cst.FunctionDef() as node:
-                return not node.decorators and _returns_argument(node, called)
+                return not node.decorators and _returns_it(scope, node, called, top, seen)
             case cst.Assign(targets=[cst.AssignTarget(target=cst.Name())], value=value):
                 return _gives_back(scope, value, called, top, seen)
-        return b.kind == "import" and b.meaning in _HARMLESS
+        if b.kind != "import":
+            return False
+        found = None if b.meaning in _HARMLESS else imported_from(scope, func.value)
+        return b.meaning in _HARMLESS or (
+            found is not None and _gives_back(found[0], cst.Name(found[1]), called, top, seen)
+        )
 
     return all(map(is_one, own))
 
 
-def _returns_argument(node: cst.FunctionDef | cst.Lambda, called: bool) -> bool:
-    """Whether a function gives back its argument as it is; one that is `called` for a decorator,
-    a function that does so."""
-    inner: dict[str, cst.FunctionDef] = {}
-    value: cst.BaseExpression | None = None
-    if isinstance(node, cst.Lambda):
-        value = node.body
-    else:
-        body = list(node.body.body)[docstring_of(node) is not None :]
-        inner = {s.name.value: s for s in body[:-1] if isinstance(s, cst.FunctionDef)}
-        last = body[-1] if body else None
-        parts = last.body if isinstance(last, cst.SimpleStatementLine) else []
-        value = parts[0].value if len(parts) == 1 and isinstance(parts[0], cst.Return) else None
-        if len(inner) != len(body) - 1:
-            return False
+def _returns_it(
+    scope: Globals, node: cst.FunctionDef, called: bool, top: bool, seen: frozenset[str],
+    around: frozenset[str] = frozenset(),
+) -> bool:  # fmt: skip
+    """Whether all that a function returns leaves a function as it is: its argument, that argument
+    compiled, or, of one that is `called` for a decorator, such a decorator."""
+    inner = {s.name.value: s for s in walk(node.body) if isinstance(s, cst.FunctionDef)}
+    assigned = set(_assigned(node))
+    local = around | assigned | {p.name.value for p in parameters(node)}
+    values = [r.value for r in returns(node)]
+    first = next((p.name.value for p in parameters(node)), None)
+
+    def is_one(value: cst.BaseExpression | None) -> bool:
+        match value:
+            case cst.Lambda() if called:
+                return _returns_argument(value, False)
+            case cst.Name(value=name) if name in inner:
+                # without a call it is what `@f()` gives, where `f` takes `@f` too
+                one = inner[name]
+                return not one.decorators and _returns_it(scope, one, False, top, seen, local)
+            case cst.Name(value=name) if not called and name == first:
+                return name not in assigned
+            case cst.Call(func=func) if called and dotted(func).partition(".")[0] not in local:
+                return _gives_back(scope, func, True, top, seen)
+            case cst.Call(func=cst.Call(func=func), args=[cst.Arg(value=cst.Name(value=name))]):
+                plain = dotted(func).partition(".")[0] not in local
+                return not called and name == first and plain and (
+                    _gives_back(scope, func, True, top, seen)
+                )  # fmt: skip
+            case cst.Call(func=func, args=[cst.Arg(value=cst.Name(value=name), star=""), *_]):
+                plain = dotted(func).partition(".")[0] not in local
+                return not called and name == first and plain and (
+                    _gives_back(scope, func, False, top, seen)
+                )  # fmt: skip
+        return False
+
+    return bool(values) and all(map(is_one, values))
+
+
+def _assigned(node: cst.FunctionDef) -> Iterator[str]:
+    """The names that the body of a function gives a value or a meaning."""
+    for part in walk(node.body):
+        match part:
+            case cst.FunctionDef(name=name) | cst.ClassDef(name=name) | cst.AsName(name=name):
+                yield from (n.value for n in walk(name) if isinstance(n, cst.Name))
+            case cst.ImportAlias(name=name):
+                yield dotted(name).partition(".")[0]
+            case (
+                cst.AssignTarget(target=name) | cst.AnnAssign(target=name) | cst.For(target=name)
+                | cst.AugAssign(target=name) | cst.NamedExpr(target=name) | cst.CompFor(target=name)
+            ):  # fmt: skip
+                yield from (n.value for n in walk(name) if isinstance(n, cst.Name))
+
+
+def parameters(node: cst.FunctionDef) -> list[cst.Param]:
+    """The parameters that may be passed by position."""
+    return [*node.params.posonly_params, *node.params.params]
+
+
+def returns(node: cst.FunctionDef) -> Iterator[cst.Return]:
+    """The `return` statements of a function, those of functions inside of it left out."""
+    pending: list[cst.CSTNode] = [node.body]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, cst.Return):
+            yield part
+        pending += [c for c in children(part) if not isinstance(c, (cst.FunctionDef, cst.Lambda))]
+
+
+def _returns_argument(node: cst.Lambda, called: bool) -> bool:
+    """Whether a function without a name gives back its argument as it is."""
+    inner = node.body
     if called:
-        found = inner.get(value.value) if isinstance(value, cst.Name) else value
-        return isinstance(found, cst.FunctionDef | cst.Lambda) and _returns_argument(found, False)
+        return isinstance(inner, cst.Lambda) and _returns_argument(inner, False)
     match node.params.params:
         case [only]:
-            return isinstance(value, cst.Name) and value.value == only.name.value and not inner
+            return isinstance(inner, cst.Name) and inner.value == only.name.value
     return False
 
 

@@ -137,12 +137,29 @@ def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
         setattr(owner, name, own)
 
 
+def _plain(compiler: Any, file: str) -> Any:
+    """A compiler that leaves the functions of a file as they are, whoever hands them to it."""
+
+    def compiled(*args: Any, **options: Any) -> Any:
+        if args and isinstance(args[0], types.FunctionType):
+            own = args[0].__code__.co_filename == file
+            return args[0] if own else compiler(*args, **options)
+        return lambda function: (
+            compiled(function) if function.__code__.co_filename == file
+            else compiler(*args, **options)(function)
+        )  # fmt: skip
+
+    return compiled
+
+
 @contextmanager
-def in_place() -> Iterator[None]:
-    """Files that are loaded meanwhile find them in Numba's place."""
+def in_place(file: str) -> Iterator[None]:
+    """What is loaded meanwhile finds them in Numba's place, and does not compile a file's own
+    functions, also where decorators of the project's would."""
     with ExitStack() as stack:
         for owner, name, own in (
             (cuda, "reduce", Fold), (cuda, "Reduce", Fold), (numba, "stencil", _stencil),
+            *((numba, name, _plain(getattr(numba, name), file)) for name in ("jit", "njit")),
         ):  # fmt: skip
             stack.enter_context(_replaced(owner, name, own))
         yield

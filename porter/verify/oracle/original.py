@@ -109,7 +109,7 @@ def load(
                     node.decorator_list = [
                         d for d in node.decorator_list if _name(d) not in compilers
                     ]
-        with in_place():
+        with in_place(str(path) if jitted is None else ""):
             _execute(statement, path, original)
     return original
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from porter import ir
 from porter.ir.effects import expressions
 from porter.ir.walk import data_of, statements, walk
-from porter.sizes.polynomial import Dim, Poly
+from porter.sizes.polynomial import Apply, Dim, Poly
 
 Widened = tuple[Dim, Poly]
 
@@ -149,20 +149,18 @@ def _all(body: tuple[ir.Stmt, ...]) -> Iterator[ir.Expr]:
 
 
 def _loose(scope: _Scope, sizes: dict[Dim, Poly]) -> Dim | None:
-    """The last candidate that the index runs along if no anchor holds its length."""
+    """The last candidate that the index runs along if no anchor holds its length, or if it is the
+    shorter one of two: `np.diagonal(x)`."""
     name = scope.axis.name
-    seen: list[Dim] = []
-    for e in scope.reads:
-        for d, p in enumerate(e.index):
-            if name in p.names():
-                dim = Dim(e.buffer, d)
-                if dim not in sizes:
-                    return None
-                seen.append(dim)
-    if scope.stored or not seen:
+    found = {Dim(e.buffer, d) for e in scope.reads
+             for d, p in enumerate(e.index) if name in p.names()}  # fmt: skip
+    chosen = {n for a in scope.axis.extent.atoms() if isinstance(a, Apply)
+              for n in Poly.atom(a).names()}  # fmt: skip
+    seen = [m for m in sizes if m in found]
+    decided = [m for m in seen if chosen & {m.name, *sizes[m].names()}]
+    if not decided and (scope.stored or found - sizes.keys()):
         return None
-    order = list(sizes)
-    return max(seen, key=order.index)
+    return next(reversed(decided or seen), None)
 
 
 def _without_unknown_lengths(

@@ -164,6 +164,8 @@ def convertible(question: Question, dtype: str = "float64") -> set[str]:
     """The arrays of a dtype that are only read by kernels: no store, result or statement of the
     host shows what they are."""
     shown = overlaps(question.plan).written | _shown_by(question, ir.Return, ir.Host, ir.Bind)
+    # a store that changes nothing (`z[1] = z[1]`) is in no kernel
+    shown |= {s.buffer for s in statements(question.program.body) if isinstance(s, ir.Write)}
     return _arrays_of(question, dtype) - shown
 
 

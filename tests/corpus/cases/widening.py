@@ -21,6 +21,8 @@ CASES = {
     "given_back": Case("float64[:, :], float64[:, :]", "n,m n,m"),
     "running_ratio": Case("float64[:], float64[:]", "n n"),
     "no_elements_beside": Case("float64[:, :], float64[:, :]", "n,m n,m", least=1),
+    "diagonal_beside": Case("float64[:, :], int32[:, :]", "n,m+2 3,m", least=5),
+    "itself_beside": Case("complex128[:], float64[:]", "n+1 n"),
     "rows_for_each": Case("float64[:], float64[:], float64[:]", "n n n"),
     "mixed_in_steps": Case("float64[:], float64[:], int64", "n n =3"),
     "picked": Case("float64[:], float64[:]", "3 3"),

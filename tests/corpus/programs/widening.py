@@ -111,3 +111,15 @@ def no_elements_beside(x, z):
     for i in range(z.shape[0]):
         z[i] += z[0] - x[-1]
     return np.imag(x[1:-1, 2:])[::-1] / x[1:-1, :-2]
+
+
+def diagonal_beside(x, y):
+    """The diagonal is as long as the shorter axis, which may be 1."""
+    x[:-2, 1:-1] -= y[1:2]
+    return np.diagonal(y[::-1]).copy()
+
+
+def itself_beside(z, y):
+    """A store that changes nothing shows the dtype all the same."""
+    z[1] = z[1]
+    return y * 2 + z[0]

@@ -161,11 +161,10 @@ def _conversions(question: Question, groups: Sequence[Sequence[str]]) -> Convers
 
 
 def convertible(question: Question, dtype: str = "float64") -> set[str]:
-    """The arrays of a dtype that are only read by kernels: no store, result or statement of the
-    host shows what they are."""
-    shown = overlaps(question.plan).written | _shown_by(question, ir.Return, ir.Host, ir.Bind)
-    # a store that changes nothing (`z[1] = z[1]`) is in no kernel
-    shown |= {s.buffer for s in statements(question.program.body) if isinstance(s, ir.Write)}
+    """The arrays of a dtype that are only read: no store (not `z[1] = z[1]`, which is in no
+    kernel), result or statement of the host shows what they are."""
+    shown = {s.buffer for s in statements(question.program.body) if isinstance(s, ir.Write)}
+    shown |= _shown_by(question, ir.Return, ir.Host, ir.Bind) | overlaps(question.plan).written
     return _arrays_of(question, dtype) - shown
 
 
@@ -174,10 +173,9 @@ def stored_into(question: Question) -> set[str]:
 
     The host gives kernels a copy in float64, and casts what they stored, as NumPy does.
     """
-    plan = question.plan
-    if not is_elementwise(plan) or plan.per_element:
+    if not is_elementwise(question.plan) or question.plan.per_element:
         return set()
-    written = overlaps(plan).written & _arrays_of(question, "float64")
+    written = overlaps(question.plan).written & _arrays_of(question, "float64")
     return written - _shown_by(question, ir.Host, ir.Bind)
 
 

@@ -170,32 +170,25 @@ def _returns_it(
     compiled, or, of one that is `called` for a decorator, such a decorator."""
     inner = {s.name.value: s for s in walk(node.body) if isinstance(s, cst.FunctionDef)}
     assigned = set(_assigned(node))
-    local = around | assigned | {p.name.value for p in parameters(node)}
-    values = [r.value for r in returns(node)]
-    first = next((p.name.value for p in parameters(node)), None)
+    local = around | assigned | {p.name.value for p in _parameters(node)}
+    first = next((p.name.value for p in _parameters(node)), None)
+    values = [r.value for r in _returns(node, None if called else first)]
 
     def is_one(value: cst.BaseExpression | None) -> bool:
         match value:
             case cst.Lambda() if called:
                 return _returns_argument(value, False)
-            case cst.Name(value=name) if name in inner:
-                # without a call it is what `@f()` gives, where `f` takes `@f` too
+            case cst.Name(value=name) if called and name in inner:
                 one = inner[name]
                 return not one.decorators and _returns_it(scope, one, False, top, seen, local)
-            case cst.Name(value=name) if not called and name == first:
-                return name not in assigned
-            case cst.Call(func=func) if called and dotted(func).partition(".")[0] not in local:
-                return _gives_back(scope, func, True, top, seen)
-            case cst.Call(func=cst.Call(func=func), args=[cst.Arg(value=cst.Name(value=name))]):
-                plain = dotted(func).partition(".")[0] not in local
-                return not called and name == first and plain and (
-                    _gives_back(scope, func, True, top, seen)
-                )  # fmt: skip
+            case cst.Name(value=name) if not called:
+                return name == first and name not in assigned
+            case cst.Call(func=func) if called:
+                return _root(func) not in local and _gives_back(scope, func, True, top, seen)
             case cst.Call(func=func, args=[cst.Arg(value=cst.Name(value=name), star=""), *_]):
-                plain = dotted(func).partition(".")[0] not in local
-                return not called and name == first and plain and (
-                    _gives_back(scope, func, False, top, seen)
-                )  # fmt: skip
+                # `njit(f)`, or `njit(...)(f)`
+                plain = name == first and _root(func) not in local
+                return plain and _gives_back(scope, func, False, top, seen)
         return False
 
     return bool(values) and all(map(is_one, values))
@@ -216,19 +209,40 @@ def _assigned(node: cst.FunctionDef) -> Iterator[str]:
                 yield from (n.value for n in walk(name) if isinstance(n, cst.Name))
 
 
-def parameters(node: cst.FunctionDef) -> list[cst.Param]:
+def _root(func: cst.BaseExpression) -> str:
+    """The first name of a function, or of the one that makes it."""
+    return _root(func.func) if isinstance(func, cst.Call) else dotted(func).partition(".")[0]
+
+
+def _parameters(node: cst.FunctionDef) -> list[cst.Param]:
     """The parameters that may be passed by position."""
     return [*node.params.posonly_params, *node.params.params]
 
 
-def returns(node: cst.FunctionDef) -> Iterator[cst.Return]:
-    """The `return` statements of a function, those of functions inside of it left out."""
+def _returns(node: cst.FunctionDef, given: str | None) -> Iterator[cst.Return]:
+    """The `return` statements of a function where a parameter is `given`: not None.
+
+    Those of functions inside of it are left out.
+    """
     pending: list[cst.CSTNode] = [node.body]
     while pending:
         part = pending.pop()
-        if isinstance(part, cst.Return):
-            yield part
-        pending += [c for c in children(part) if not isinstance(c, (cst.FunctionDef, cst.Lambda))]
+        match part:
+            case cst.Return():
+                yield part
+            case cst.If(
+                test=cst.Comparison(
+                    left=cst.Name(value=name),
+                    comparisons=[
+                        cst.ComparisonTarget(operator=cst.Is(), comparator=cst.Name(value="None"))
+                    ],
+                )
+            ) if name == given:
+                pending += [] if part.orelse is None else [part.orelse]
+            case cst.FunctionDef() | cst.Lambda():
+                pass
+            case _:
+                pending += children(part)
 
 
 def _returns_argument(node: cst.Lambda, called: bool) -> bool:

@@ -1,7 +1,7 @@
 """The types of numbers as Numba infers them, where they differ from NumPy's.
 
 Numbers of the source are int64 and float64, integers of fewer bits compute in 64, and a signed
-beside an unsigned integer gives a signed one.  Read in `numba.core.typing.builtins` of 0.65.
+beside an unsigned integer gives a signed one.  Read in `numba.core.typing.builtins` of Numba 0.68.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ Reach = tuple[int, int]
 
 @dataclass(frozen=True)
 class Stencil:
-    """What a decorator says; `cval` and `neighborhood` are None where it is silent of them."""
+    """What a decorator says; `cval` and `neighborhood` are None where it does not give them."""
 
     span: Span
     cval: cst.BaseExpression | None = None

@@ -295,8 +295,8 @@ class _Split:
         )
 
     def _announce_held(self, s: ir.Let, held: Held, cond: ir.Expr | None) -> None:
-        """A variable that keeps what an earlier iteration gave it: the last one that did, is the
-        largest of those so far."""
+        """A variable that keeps what an earlier iteration gave it: the last iteration that set it
+        is the largest of those so far."""
         loop, dtype, here = self.loop, s.value.dtype, self.here - self.loop.lo
         conds = [c for c in (cond, held[0]) if c is not None]
         value, tests = self._free(held[1]), [self._free(c) for c in conds]

@@ -18,6 +18,7 @@ from porter.ir.recurrences import Recurrence, operands
 from porter.ir.scalars import DTypeError, types_of
 from porter.ir.walk import data_of, host_level, statements, walk
 from porter.sizes.polynomial import Dim, Poly
+from porter.support.reserved import CONSTANTS
 
 
 class IRError(Exception):
@@ -223,7 +224,7 @@ class _Checker:
 
     def poly(self, poly: Poly, names: frozenset[str]) -> None:
         """Check a size, bound or subscript."""
-        free = sorted(poly.names() - names)
+        free = sorted(poly.names() - names - CONSTANTS)
         self.rule(not free, f"`{free[0] if free else ''}` is not bound")
         for e in data_of(poly):
             self.expr(e, names)

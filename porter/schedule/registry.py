@@ -13,6 +13,7 @@ from porter.schedule.schedules.columns import Columns
 from porter.schedule.schedules.coupled import CoupledLine
 from porter.schedule.schedules.draws import Drawn
 from porter.schedule.schedules.elementwise import Elementwise
+from porter.schedule.schedules.panel import PanelLines
 from porter.schedule.schedules.private import Private
 from porter.schedule.schedules.recurrence import RecurrenceLine
 from porter.schedule.schedules.rows import Rows
@@ -36,6 +37,7 @@ SCHEDULES: list[Schedule] = [
     SPLIT_TILE,
     Columns(),
     Rows(),
+    PanelLines(),
     Private(),
     Elementwise(),
 ]

@@ -57,6 +57,7 @@ class Cuda(Target):
         "CELLS": ("1024", "most elements of an array that each block has in shared memory"),
         "CROWD": ("65536", "least elements that blocks add up in shared memory first"),
         "ALONE": ("65536", "most elements of a turn of a loop that one block takes alone"),
+        "LAST_TURNS": ("64", "turns of an elimination after its panels, at least"),
         "TIME_HALO": ("4", "border of a tile that turns of a loop use up"),
         "TIME_ROWS": ("48", "rows of such a tile with its border"),
         "TIME_COLUMNS": ("64", "columns of such a tile with its border"),

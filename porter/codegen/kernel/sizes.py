@@ -14,7 +14,7 @@ from porter.codegen.spell import ATOM, COMPARE, POWER, PRODUCT, SUM
 from porter.dtypes.dtype import INT64, DType
 from porter.ir.effects import defs_in
 from porter.ir.nodes import STATES
-from porter.sizes.polynomial import BORDERS, Apply, Atom, Data, Dim, Poly, Symbol
+from porter.sizes.polynomial import BORDERS, Apply, Atom, Data, Dim, Integer, Poly, Symbol
 from porter.support.names import NameSupply
 from porter.target.base import Target
 
@@ -180,6 +180,8 @@ class SizeWriter:
     def _symbol(self, s: Symbol) -> str:
         if s.name in self.naming.names:
             return self.naming.names[s.name]
+        if isinstance(s, Integer) and s.name in self.target.sizes:
+            return s.name
         if not isinstance(s, Dim):
             return self._size_argument(s.name, s.name) if s.name not in self.naming.own else s.name
         for other in (

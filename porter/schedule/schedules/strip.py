@@ -16,9 +16,17 @@ from porter.analyses.reductions import reductions
 from porter.schedule.base import Kernel
 from porter.schedule.schedules.tile import SHARED, Operands, Tile
 from porter.schedule.writing import KernelWriter
+from porter.sizes.polynomial import Integer, Poly
 
+#: the constant of the module: terms of a sum of which a strip has several at a time
+TERMS = Poly.atom(Integer("BLOCK_X", True))
 #: elements of a strip of the left operand, and of the shares that a block adds up
 STRIP_ELEMENTS, SHARES = 8 * 128, 8 * 8 * 32
+
+
+def _is_short(terms: Poly) -> bool:
+    """Whether a sum has no more terms than threads that would share them have at a time."""
+    return terms == TERMS
 
 
 class Strip(Tile):
@@ -40,6 +48,8 @@ class Strip(Tile):
         lefts, rights = contraction(s, r) or ([], [])
         own, k = s.axes[-1].name, r.axes[0].name
         bytes_of_lefts = sum(e.dtype.itemsize for e in lefts)
+        if _is_short(r.axes[0].extent):
+            return False
         room = bytes_of_lefts * STRIP_ELEMENTS + r.dtype.itemsize * SHARES <= SHARED
         return room and not any(is_fast(e, own, k) for e in rights)
 

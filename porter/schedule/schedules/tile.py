@@ -10,7 +10,7 @@ from porter import ir
 from porter.analyses.contractions import contraction, is_fast, vanishes
 from porter.analyses.reductions import can_share, reductions
 from porter.ir.walk import children, rewrite, walk
-from porter.schedule.base import Alternative, Around, Grid, Kernel, KernelWriters, Schedule
+from porter.schedule.base import Alternative, Around, Fold, Grid, Kernel, KernelWriters, Schedule
 from porter.schedule.domains import loop
 from porter.schedule.schedules.columns import finish_slots, partial_of
 from porter.schedule.steps import comment, element
@@ -96,8 +96,7 @@ class Tile(Schedule):
             initial = w.initial(r)
         quoted = Lines([*before, *comment(w, fold.origin)])
         with w.slot() as head:
-            value = w.expr(fold.value) if stored else total
-            target = element(w, fold.store) if stored else ""
+            store = _stored(w, fold, tiles.result) if stored else Lines()
         loops = [loop(w, a) for a in (row, column, r.axes[0], *kernel.axes[:-2])]
         rows, columns, depth, *batch = loops
         for each in loops:
@@ -105,7 +104,7 @@ class Tile(Schedule):
         return {
             "k": w, "n": n, "loads": loads, "head": head, "rows": rows, "columns": columns,
             "batch": batch[0] if batch else None, "depth": depth, "comment": quoted,
-            "total": total, "initial": initial, "term": term, "target": target, "value": value,
+            "total": total, "initial": initial, "term": term, "store": store,
             "zeros": zeros, "result": tiles.result, "type": w.shared_type(r.dtype),
         }  # fmt: skip
 
@@ -202,9 +201,10 @@ class SplitTile(WideTile):
             width = w.operand(kernel.axes[-1].extent)
         head = slots["head"]
         assert isinstance(head, Lines)
+        place = f"{partial}[cuda.blockIdx.z, {row} * {width} + {column}]"
         slots |= {
             "head": Lines([*head, *before]), "result": slots["result"],
-            "target": f"{partial}[cuda.blockIdx.z, {row} * {width} + {column}]",
+            "store": Lines([f"{place} = {slots['result']}"]),
         }  # fmt: skip
         return slots | finish_slots(kernel, {total: partial_of(partial, r.dtype)}, writers)
 
@@ -212,6 +212,24 @@ class SplitTile(WideTile):
 #: the best first
 LARGE_TILES = (LargeTile(), WideTile())
 SPLIT_TILE = SplitTile()
+
+
+def _stored(w: KernelWriter, fold: Fold, result: str) -> Lines:
+    """The lines of the store; where it keeps the element under a condition, nothing is stored.
+
+    A sum that is an element of `results` gets its name first, unless that is all.
+    """
+    assert fold.store is not None
+    ((total, _),) = fold.reductions
+    own = ir.Load(fold.store.buffer, fold.store.index, fold.value.dtype)
+    cond, value = "", fold.value
+    if isinstance(fold.value, ir.Select) and fold.value.other == own:
+        cond, value = f"if {w.expr(fold.value.cond)}:", fold.value.then
+    text, target = w.expr(value), element(w, fold.store)
+    lines = [f"{target} = {text}"]
+    if result:
+        lines = [f"{target} = {result}"] if text == total else [f"{total} = {result}", *lines]
+    return Lines([cond, *(f"    {line}" for line in lines)] if cond else lines)
 
 
 def _sizes(kernel: Kernel) -> tuple[Poly, ...]:

@@ -9,7 +9,7 @@ that runs the loop, or launches of all blocks for each turn.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from porter import ir
@@ -17,12 +17,13 @@ from porter.dtypes.dtype import WEAK_BOOL, WEAK_INT
 from porter.ir.aliasing import Aliases
 from porter.ir.effects import nodes_of
 from porter.ir.walk import statements, substitute_poly
-from porter.schedule.base import BlockLoop, BlockStep, Fold, Kernel
+from porter.schedule.base import MANY as MANY_THREADS
+from porter.schedule.base import WARP, BlockLoop, BlockStep, Fold, Kernel
 from porter.schedule.nodes import HostIf, HostLoop, Launch, with_loops
 from porter.schedule.overlap import must_differ
 from porter.schedule.registry import ONE_BLOCK
 from porter.schedule.turns.replays import replay
-from porter.sizes.bounds import Ranges, most
+from porter.sizes.bounds import Ranges, at_most, most
 from porter.sizes.polynomial import Integer, Poly, maximum
 from porter.sizes.shapes import product
 
@@ -30,6 +31,10 @@ from porter.sizes.shapes import product
 ALONE = Poly.atom(Integer("ALONE", True))
 #: the threads of the block
 MANY = Poly.atom(Integer("MANY_THREADS", True))
+#: what constants are in a module as it is generated, where a turn is short because of them
+CONSTANTS = {
+    "BLOCK_X": Poly.of(WARP), "LAST_TURNS": Poly.of(2 * WARP), "MANY_THREADS": Poly.of(MANY_THREADS)
+}  # fmt: skip
 
 
 def or_alone(
@@ -40,16 +45,27 @@ def or_alone(
     Arrays that are `bound` to another name, or needed after their loop, are made where they stand.
     A block cannot take copies of arguments that are one array, as launches do.
     """
+    known = CONSTANTS | _named(items)
     return with_loops(
-        items, lambda loop: _choice(loop, name, bound, aliases) if replay(loop) is None else ()
+        items,
+        lambda loop: _choice(loop, name, bound, aliases, known) if replay(loop) is None else (),
     )
 
 
+def _named(items: Sequence[object]) -> dict[str, Poly]:
+    """Sizes that the host computes once, by their names."""
+    lets = [x for x in items if isinstance(x, ir.Let)]
+    counts = Counter(x.name for x in lets)
+    found = {x.name: x.value.poly for x in lets if isinstance(x.value, ir.Value)}
+    return {n: substitute_poly(p, CONSTANTS) for n, p in found.items() if counts[n] == 1}
+
+
 def _choice(
-    loop: HostLoop, name: Callable[[str], str], bound: Collection[str], aliases: Aliases
-) -> Sequence[object]:
+    loop: HostLoop, name: Callable[[str], str], bound: Collection[str], aliases: Aliases,
+    known: Mapping[str, Poly],
+) -> Sequence[object]:  # fmt: skip
     """The loop or one block for it; only the block where turns are that short in any case."""
-    turns = _Turns(bound)
+    turns = _Turns(bound, known)
     nest = turns.loop(loop)
     if nest is None or not turns.sizes:
         return ()
@@ -57,7 +73,7 @@ def _choice(
     if must_differ(kernel, aliases):
         return ()
     alone = (*turns.allocated, Launch(replace(kernel, name=name(ONE_BLOCK.word))))
-    tests = [ir.Op("le", (_product(n), _value(ALONE)), WEAK_BOOL) for n in _largest(turns.sizes)]
+    tests = [ir.Op("le", (_product(n), _value(ALONE)), WEAK_BOOL) for n in _largest(turns)]
     if not tests:
         return alone
     cond: ir.Expr = tests[0]
@@ -77,10 +93,11 @@ def _product(sizes: Sequence[Poly]) -> ir.Expr:
     return result
 
 
-def _largest(sizes: Sequence[tuple[Poly, ...]]) -> list[tuple[Poly, ...]]:
+def _largest(turns: _Turns) -> list[tuple[Poly, ...]]:
     """Those that none of the others is as large as in any case; constants are small."""
     found: list[tuple[Poly, ...]] = []
-    for n in dict.fromkeys(size for size in sizes if product(size).constant is None):
+    known = {n: substitute_poly(product(n), turns.known).constant for n in turns.sizes}
+    for n in (n for n, constant in known.items() if constant is None):
         if not any(_as_large(other, n) for other in found):
             found = [*(other for other in found if not _as_large(n, other)), n]
     return found
@@ -107,6 +124,7 @@ class _Turns:
     turn needs them, and upper bounds for the elements of each step."""
 
     bound: Collection[str]
+    known: Mapping[str, Poly]
     ranges: dict[str, tuple[Poly, Poly]] = field(default_factory=dict)
     values: dict[str, Poly] = field(default_factory=dict)
     allocated: list[ir.Alloc] = field(default_factory=list)
@@ -162,6 +180,14 @@ class _Turns:
     def _known(self, n: Poly) -> Poly:
         return substitute_poly(n, self.values)
 
+    def _most(self, n: Poly, ranges: Ranges) -> Poly | None:
+        """What a size is at most: a number if there is one, which names of the host may hide."""
+        found = most(self._known(n), ranges)
+        if found is None:
+            return None
+        least = at_most(substitute_poly(found, self.known))
+        return least if least.constant is not None else found
+
     def _counted(self, part: Fold | ir.Stage) -> bool:
         """Whether there is a bound for the elements of a step, and what is done for each."""
         axes = part.reductions[0][1].axes if isinstance(part, Fold) else part.axes
@@ -182,8 +208,8 @@ class _Turns:
                         inner |= {a.name for a in e.axes}
         ranges = dict(self.ranges)
         ranges |= {a.name: (self._known(a.lo), self._known(a.hi)) for a in axes}
-        own = [most(self._known(a.extent), ranges) for a in axes]
-        more = [[most(self._known(hi - lo), ranges) for lo, hi in each] for each in inside]
+        own = [self._most(a.extent, ranges) for a in axes]
+        more = [[self._most(hi - lo, ranges) for lo, hi in each] for each in inside]
         found = [n for n in (*own, *(n for each in more for n in each))]
         if any(n is None or n.names() & inner for n in found):
             return False

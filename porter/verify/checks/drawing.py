@@ -132,6 +132,8 @@ class Drawing:
             except (ValueError, LookupError, TypeError, ArithmeticError):
                 return None  # what was read in the checks is no condition on such arguments
         inputs = build(parameters, spec, self.version(spec).blocks, rng, bounds)
+        # of others a factorisation takes the root of a negative number, and the rest is NaN
+        inputs = made_definite(inputs) if spec.definite else inputs
         return narrowing.narrowed(inputs, parameters, domain, spec.domain, rng)
 
     def fitting(self, spec: CaseSpec, taken: Taken, *, exact: bool = False) -> Inputs | None:

@@ -203,14 +203,32 @@ class Judge:
                 return True
         return False
 
+    def rounding_decides_numbers(self, inputs: Inputs, expected: compare.Outcome) -> bool:
+        """Whether rounding decides which results of finite arguments are finite.
+
+        So it is after a division by what is 0 but for rounding, as a pivot of a singular matrix may
+        be, and the sign of that 0 decides which infinity it gives.
+        """
+        names = [a.name for a in inputs.arguments]
+        found = compare.not_finite(expected, names)
+        if calls.has_special(inputs) or not any(x.any() for x in found):
+            return False
+        zeros = [self._cancelled(inputs), self._cancelled(inputs, -0.0)]
+        for other in (*zeros, *self._others(inputs)):
+            if other is not None:
+                pairs = zip(found, compare.not_finite(other, names), strict=True)
+                if not all(np.array_equal(a, b, equal_nan=True) for a, b in pairs):
+                    return True
+        return False
+
     @cached_property
     def _solves(self) -> bool:
         """Whether the original eliminates: LAPACK's libraries treat NaN and infinity as they do."""
         return rounding.solves(self.subject.rough)
 
-    def _cancelled(self, inputs: Inputs) -> compare.Outcome | None:
+    def _cancelled(self, inputs: Inputs, zero: float = 0.0) -> compare.Outcome | None:
         """What the original does where nothing is left of numbers that cancel each other."""
-        with rounding.cancelling():
+        with rounding.cancelling(zero):
             outcome = calls.original(
                 self.subject.rough, replace(inputs, form="host"), patience=6 * calls.PATIENCE
             )

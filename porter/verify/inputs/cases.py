@@ -18,12 +18,14 @@ SMALL_BLOCKS = {
     "THREADS": 8, "MANY_THREADS": 8, "BLOCK_X": 4, "TILE": 4, "EACH": 2, "EACH_LARGE": 3,
     "STRIP": 2, "MOST_PARTIALS": 3, "MAX_BLOCKS": 3, "MOST_STATES": 24, "TIME_ROWS": 10,
     "TIME_COLUMNS": 11, "LINE_HALO": 4, "LINE_TILE": 11, "PANEL": 18, "WIDTH": 2,
+    "LAST_TURNS": 2,
 }  # fmt: skip
 #: what stands in for them in cases with more blocks than a block has threads
 MANY_BLOCKS = {
     "THREADS": 4, "MANY_THREADS": 4, "BLOCK_X": 2, "TILE": 2, "EACH": 2, "EACH_LARGE": 3,
     "STRIP": 2, "MOST_PARTIALS": 16, "MAX_BLOCKS": 40, "MOST_STATES": 64, "TIME_ROWS": 13,
     "TIME_COLUMNS": 9, "LINE_HALO": 6, "LINE_TILE": 17, "PANEL": 10, "WIDTH": 2,
+    "LAST_TURNS": 1,
 }  # fmt: skip
 #: those of them that limit a grid: a kernel whose grid is cut loops over the rest
 GRID_LIMITS = ("MOST_PARTIALS", "MAX_BLOCKS")
@@ -66,7 +68,8 @@ class CaseSpec:
     `below` lets bounds of slices that stand in an array lie beyond its ends; with `exact` the
     sizes are what the case is about: they are neither turned round nor cut; `again` calls a
     second time with other numbers in the same arrays; `count` is every integer scalar, if it is
-    not 0; `event` puts what is unlike all other elements first or last.
+    not 0; `event` puts what is unlike all other elements first or last; `definite` makes square
+    matrices positive definite, as factorisations ask for.
     """
 
     sizes: tuple[str, ...]
@@ -88,6 +91,7 @@ class CaseSpec:
     again: bool = False
     count: int = 0
     event: str = ""
+    definite: bool = False
     number: int = 0
 
     def choice(self, among: Sequence[T]) -> T | None:
@@ -105,13 +109,13 @@ def _row(sizes: str, block: str = "THREADS", **rest: object) -> CaseSpec:
 
 TABLE: tuple[CaseSpec, ...] = (
     _row("5 7 3", again=True),
-    _row("B+1 5 B", "TILE", domain="normal", ints="sorted", variant=1),
+    _row("B+1 5 B", "TILE", domain="normal", ints="sorted", variant=1, definite=True),
     _row("0", most=0),
     _row("1"),
     _row("6B+7 2B+1 5", many=True, ints="sorted", most=40),
     _row("B 3 7", domain="round", layout="strided", ints="any", most=12),
     _row("B+1 2 5", layout="reversed", domain="negative", ints="wrap"),
-    _row("3B+7 5 2", domain="normal", ints="extreme", variant=1, ends="largest"),
+    _row("3B+7 5 2", domain="normal", ints="extreme", variant=1, ends="largest", definite=True),
     _row("3B+7 3B+5 B", "TILE", layout="F", domain="round", variant=1, negative=True),
     _row("2 3B+7 5", domain="normal", form="device", ends="smallest", below=True, again=True),
     _row("7 5 3", domain="special", ints="beyond", below=True),
@@ -119,7 +123,7 @@ TABLE: tuple[CaseSpec, ...] = (
     _row("5", form="alias"),
     _row("0 3 5", variant=1, most=1),
     _row("3 0 5"),
-    _row("B+1 3", own=True, domain="normal"),
+    _row("B+1 3", own=True, domain="normal", definite=True),
     _row("B-1 B+1 B-1", "TILE", domain="wide", variant=1, layout="reversed"),
     _row("1 6 4", ints="extreme", form="device-view"),
     _row("6 4 5", form="list"),
@@ -137,7 +141,7 @@ def _large(sizes: str, **rest: object) -> CaseSpec:
 
 #: cases that only the emulator can run: the module's own blocks, up to a million threads
 LARGE: tuple[CaseSpec, ...] = (
-    _large("1021 977 5", domain="normal", ints="sorted"),
+    _large("1021 977 5", domain="normal", ints="sorted", definite=True),
     _large("3 100003 5", domain="negative", layout="strided", variant=1),
     _large("20011 53 17", domain="special", variant=2),
     _large("500 601 3", ints="sorted", form="device", variant=3),

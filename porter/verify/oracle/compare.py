@@ -330,6 +330,12 @@ def is_lost(expected: Outcome, other: Outcome, names: Sequence[str]) -> bool:
     return False
 
 
+def not_finite(outcome: Outcome, names: Sequence[str]) -> list[Array]:
+    """The numbers of an outcome that are not finite, with 0 for all others."""
+    arrays = (np.asarray(value) for _, value in parts(outcome, names))
+    return [np.where(np.isfinite(x), 0, x) for x in arrays if x.dtype.kind in "fc"]
+
+
 def _leaf(
     place: str,
     expected: Array,

@@ -35,8 +35,9 @@ _OPERATORS: dict[type[ast.operator], tuple[str, Callable[..., Any], Callable[...
 _OF_FRAMES = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "exec"})
 _BY_NAME = {name: (plain, in_place) for name, plain, in_place in _OPERATORS.values()}
 _RANDOM: list[np.random.Generator | None] = [np.random.default_rng(0)]
-#: whether nothing is left where numbers cancel, and how many of their last places may be left
-_CANCELLING, CANCELLED = [False], 256
+#: the zero that is left where numbers cancel, if it is one; how many last places may be left
+_ZERO: list[float | None] = [None]
+CANCELLED = 256
 #: what NumPy finds from deviations from a mean, as a power of those
 _SPREADS = {"var": 2, "nanvar": 2, "std": 1, "nanstd": 1}
 _WIDE_HELPS = bool(np.finfo(np.longdouble).eps < np.finfo(np.float64).eps)
@@ -58,14 +59,14 @@ def exactly() -> Iterator[None]:
 
 
 @contextmanager
-def cancelling() -> Iterator[None]:
-    """Nothing is moved meanwhile, but what numbers leave that cancel each other is zero."""
-    _CANCELLING[0] = True
+def cancelling(zero: float = 0.0) -> Iterator[None]:
+    """Nothing is moved meanwhile, but what numbers leave that cancel each other is this zero."""
+    _ZERO[0] = zero
     try:
         with exactly():
             yield
     finally:
-        _CANCELLING[0] = False
+        _ZERO[0] = None
 
 
 class Roughen(ast.NodeTransformer):
@@ -143,16 +144,16 @@ class _Index:
 
 def _op(name: str, left: Any, right: Any) -> Any:
     result = _BY_NAME[name][0](left, right)
-    if _CANCELLING[0]:
-        return _cancelled(name, left, right, result)
+    if _ZERO[0] is not None:
+        return _cancelled(name, left, right, result, _ZERO[0])
     return result if _RANDOM[0] is None else _moved(result, _inexact(name, left, right, result))
 
 
 def _in_place(name: str, left: Any, right: Any) -> Any:
     before = left.copy() if isinstance(left, np.ndarray) else left
     result = _BY_NAME[name][1](left, right)
-    if _CANCELLING[0]:
-        moved = _cancelled(name, before, right, result)
+    if _ZERO[0] is not None:
+        moved = _cancelled(name, before, right, result, _ZERO[0])
     elif _RANDOM[0] is None:
         return result
     else:
@@ -215,7 +216,7 @@ def _spread(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
     own = getattr(function, "__self__", None)
     of_array = isinstance(own, (np.ndarray, np.generic))
     known = of_array or (getattr(function, "__module__", "") == "numpy" and args)
-    if not _CANCELLING[0] or not known:
+    if _ZERO[0] is None or not known:
         return _moved(result)
     array, *others = (own, *args) if of_array else args
     axis = named.get("axis", others[0] if others else None)
@@ -241,7 +242,7 @@ def _inexact(name: str, left: Any, right: Any, result: Any) -> Any:
         return True
 
 
-def _cancelled(name: str, left: Any, right: Any, result: Any) -> Any:
+def _cancelled(name: str, left: Any, right: Any, result: Any, zero: float) -> Any:
     """The result of a sum, zero where it is no more than the rounding of its terms."""
     if name not in ("add", "sub") or np.asarray(result).dtype.kind not in "fc":
         return result
@@ -249,7 +250,7 @@ def _cancelled(name: str, left: Any, right: Any, result: Any) -> Any:
     with np.errstate(all="ignore"):
         size = np.maximum(np.abs(left), np.abs(right))
         small = np.abs(result) <= CANCELLED * eps * size
-    made = np.where(small, np.asarray(result).dtype.type(0), result)
+    made = np.where(small, np.asarray(result).dtype.type(zero), result)
     return made if isinstance(result, np.ndarray) else type(result)(made[()])
 
 

@@ -80,12 +80,16 @@ class Names(dict[str, Any]):
         raise Unbound(f"`{name}` has no value here")
 
 
+#: constants of a module that passes use: small ones, so that short loops have turns on both sides
+MODULE = {"BLOCK_X": 3, "LAST_TURNS": 2}
+
+
 class Machine:
     """The state of one run: arrays by name, numbers by name, checks still to be made."""
 
     def __init__(self, program: Program, args: Sequence[Any], buffers: Buffers) -> None:
         self.buffers = buffers
-        self.arrays, self.numbers = Names(), Names()
+        self.arrays, self.numbers = Names(), Names(MODULE)
         self.scope: dict[str, Any] = {"np": np, "numpy": np, "math": math}
         self.pending = list(program.checks)
         self.drawn: dict[tuple[str, tuple[int, ...]], float] = {}

@@ -111,7 +111,7 @@ def rows_in_order(A: "float64[:, :]"):
 
 CHOSEN = {
     "fronts": "d.shape[0] - 1",
-    "eliminated": "(A.shape[0] - 1) * (A.shape[1] - 1)",
+    "eliminated": "(A.shape[0] - BLOCK_X * panels - 1) * (A.shape[1] - BLOCK_X * panels - 1)",
     "levels": "(u.shape[1] - 2) * (u.shape[2] - 2)",
     "columns": "(A.shape[0] - 1) * A.shape[1] <= ALONE and (A.shape[0] - 1) * MANY_THREADS",
 }

@@ -46,6 +46,11 @@ FUNCTIONS = {
         "        x[i] += a * x[i - 1] - x[i - 2]\n",
         "float64[:], float64",
     ),
+    "panel": (
+        "def f(x):\n    for k in range(x.shape[0]):\n        x[k + 1:, k] /= x[k, k]\n"
+        "        x[k + 1:, k + 1:] -= np.outer(x[k + 1:, k], x[k, k + 1:])\n",
+        "float64[:, :]",
+    ),
     "private": ("def f(x):\n    return np.histogram(x)[0]\n", "float64[:]"),
     "draws": ("def f(x):\n    return x + np.random.rand(x.shape[0])\n", "float64[:]"),
     "block": (

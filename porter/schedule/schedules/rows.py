@@ -61,7 +61,7 @@ class Rows(Schedule):
         """The next statement as a step, if it stays within the row."""
         rows, count = kernel.axes, len(kernel.axes)
         if isinstance(s, ir.Write):
-            fits = s.schedule is self
+            fits = s.schedule is self and len(s.axes) == count
         elif isinstance(s, ir.Stage):
             fits = len(s.axes) in (count, count + 1) and is_simple(s)
         else:

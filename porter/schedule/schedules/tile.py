@@ -38,6 +38,8 @@ class Tile(Schedule):
     block: ClassVar[tuple[str, str]] = ("TILE", "TILE")
     #: what the host asks whether wide tiles of parts of the terms pay
     asks: ClassVar[str] = "_is_medium"
+    #: whether a thread's sums are still elements of `results` when it stores them
+    apart: ClassVar[bool] = False
     #: the variables of a thread
     words: ClassVar[tuple[str, ...]] = ("tx", "ty", "t", "first_row", "first_column", "first_k")
 
@@ -96,7 +98,7 @@ class Tile(Schedule):
             initial = w.initial(r)
         quoted = Lines([*before, *comment(w, fold.origin)])
         with w.slot() as head:
-            store = _stored(w, fold, tiles.result) if stored else Lines()
+            store = _stored(w, fold, tiles.result if self.apart else "") if stored else Lines()
         loops = [loop(w, a) for a in (row, column, r.axes[0], *kernel.axes[:-2])]
         rows, columns, depth, *batch = loops
         for each in loops:
@@ -125,6 +127,7 @@ class WideTile(Tile):
     summary = "wide tiles in shared memory, several elements a thread"
     edges = ("WIDE", "WIDE")
     words = (*Tile.words, "r", "c", "results")
+    apart = True
     #: how many rows and how many columns a thread has
     each: ClassVar[tuple[str, str]] = ("EACH", "EACH")
 

@@ -111,7 +111,7 @@ class _Turn:
 
     def _column(self, name: str, dtype: DType, shape: tuple[Poly, ...]) -> ir.Buffer:
         """The array for what a turn has for so many rows from the next one on."""
-        rows = shape[0] + self.k + 1
+        rows = sum(shape, self.k + 1)
         if len(shape) != 1 or self.name in rows.names() or name in self.columns:
             raise _Other
         new = ir.Buffer(self.context.fresh(name), (rows, TURNS), replace(dtype, weak=False))

@@ -444,9 +444,13 @@ def power(base: IntLike, exponent: IntLike) -> Poly:
 def minimum(a: IntLike, b: IntLike) -> Poly:
     """The smaller of two, simplified where their difference has a known sign."""
     a, b = Poly.of(a), Poly.of(b)
-    if (b - a).is_nonneg():
-        return a
-    return b if (a - b).is_nonneg() else Poly.atom(Apply("min", (a, b)))
+    for one, other in ((a, b), (b, a)):
+        match other.terms:
+            case (((Apply(op="max", args=largest),), 1),) if one in largest:
+                return one
+        if (other - one).is_nonneg():
+            return one
+    return Poly.atom(Apply("min", (a, b)))
 
 
 def maximum(a: IntLike, b: IntLike) -> Poly:

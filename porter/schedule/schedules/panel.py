@@ -18,7 +18,7 @@ from porter.schedule.base import WARP, Grid, Kernel, KernelWriters, Schedule
 from porter.schedule.domains import loop
 from porter.schedule.schedules.tile import SHARED
 from porter.schedule.writing import KernelWriter, Lines
-from porter.sizes.polynomial import Integer, Poly, sym
+from porter.sizes.polynomial import Integer, Poly, minimum, sym
 
 #: the constant of the module: turns of a panel, and lines of a block
 TURNS = Poly.atom(Integer("BLOCK_X", True))
@@ -79,7 +79,7 @@ class PanelLines(Schedule):
         w.names.update({f"?{word}": name for word, name in places.items()})
         lines = loop(w, line)
         windows = _windows(kernel)
-        found = [_Shared(w, x, writers.buffers[x.buffer], windows[x]) for x in windows]
+        found = [_Shared(w, x, writers.buffers[x.buffer], line, windows[x]) for x in windows]
         with w.inside(), w.slot() as body:
             w.block([_moved(turns, line.name, {x.window: x.buffer for x in found})])
         return {
@@ -91,8 +91,10 @@ class PanelLines(Schedule):
 class _Shared:
     """A window in shared memory, with the lines that load it, and store it if it is `stored`."""
 
-    def __init__(self, w: KernelWriter, window: Window, buffer: ir.Buffer, stored: bool) -> None:
-        """A window of an array."""
+    def __init__(
+        self, w: KernelWriter, window: Window, buffer: ir.Buffer, line: ir.Axis, stored: bool
+    ) -> None:
+        """A window of an array, which may have fewer lines than another one."""
         self.window = window
         self.type = w.shared_type(buffer.dtype)
         self.buffer = w.fresh(f"{buffer.name}_{'square' if window.at is None else 'lines'}")
@@ -107,8 +109,11 @@ class _Shared:
         own = ir.Load(buffer.name, there, buffer.dtype)
         self.load = self._copy(w, own, here)
         self.store = self._copy(w, here, own) if stored else Lines()
-        #: the line whose element a thread loads, which may be none
-        self.line = "" if window.at is None else w.poly(lines[window.at])
+        #: whether there is the line whose element a thread loads
+        self.inside = ""
+        if window.at is not None:
+            end = minimum(line.hi, buffer.shape[window.at])
+            self.inside = f"{w.poly(lines[window.at])} < {w.operand(end)}"
 
     @staticmethod
     def _copy(w: KernelWriter, value: ir.Load, to: ir.Load) -> Lines:

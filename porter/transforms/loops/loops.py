@@ -353,7 +353,9 @@ def _nest(
     inner = loops[0]
     if body[-1] is not inner or any(_heavy(s) for s in lets):
         return axes, body
-    if obstacle(inner, set(), context) is not None or uses(inner).scalars & {s.name for s in lets}:
+    # each thread computes the variables for itself: what they read must not change meanwhile
+    whole = replace(inner, body=(*lets, *inner.body))
+    if obstacle(whole, set(), context) is not None or uses(inner).scalars & {s.name for s in lets}:
         return axes, body
     axis, change = loop_axis(inner)
     moved = tuple(rename_axes(s, change) for s in inner.body) if change else inner.body

@@ -37,6 +37,7 @@ CASES: dict[str, Case] = {
     "narrow_products_folded": Case("int8[:, :]", "n+1,m"),
     "imaginary_part_changed": refused("float64[:]", "PRT905"),
     "shifted_by_numbers": Case("int64[:], int64[:]", "n n"),
+    "folds_of_several_axes": Case("float32[:, :, :], float32[:, :, :]", "n+1,m+1,k n+1,m+1,k"),
     "powers_of_integers": Case("int64[:], int64[:]", "n n"),
     "powers_of_two": Case("float64[:]", "n"),
     "average_of_bytes": Case("uint8[:, :], float32[:, :]", "n+1,m n+1,m"),

@@ -114,7 +114,9 @@ class _Turn:
         rows = sum(shape, self.k + 1)
         if len(shape) != 1 or self.name in rows.names() or name in self.columns:
             raise _Other
-        new = ir.Buffer(self.context.fresh(name), (rows, TURNS), replace(dtype, weak=False))
+        new = ir.Buffer(
+            self.context.fresh(f"{name}_panel"), (rows, TURNS), replace(dtype, weak=False)
+        )
         self.context.buffers[new.name] = self.columns[name] = new
         return new
 
@@ -250,7 +252,7 @@ class _Turn:
                 raise _Other
         for n, u in enumerate(updates):
             self._check_terms(u, stored)
-            for read in self._reads(u, stored):
+            for read in self.reads(u, stored):
                 later = [w for w in updates[n:] if not self.adds(w)]
                 if self._apart(u, read) and any(self._meet(w, read) for w in later):
                     raise _Other
@@ -271,7 +273,7 @@ class _Turn:
         found = (e for whole in (u.store.body, *u.tests) for e in walk(whole))
         return [e for e in dict.fromkeys(found) if isinstance(e, ir.Load)]
 
-    def _reads(self, u: _Update, stored: set[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    def reads(self, u: _Update, stored: set[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
         """The elements of stored arrays that it reads, but for the one that it stores."""
         for e in self._loads(u):
             if e.buffer not in stored or (e.buffer, e.index) == (u.store.buffer, u.store.index):
@@ -280,9 +282,6 @@ class _Turn:
             known[self.k - self.start] = self.name
             names = [known.get(p, "") for p in e.index]
             if self.name not in names or "" in names:
-                raise _Other
-            # rows are done before columns
-            if len(u.at) == 2 == len(names) and names[0] == self.name != names[1] == u.at[0]:
                 raise _Other
             yield e.buffer, tuple(names)
 
@@ -358,7 +357,7 @@ class _Panel:
         own = (adding or final)[0].at[1 - at]
         line, c = self.context.fresh(own), self.context.fresh("c")
         place = {0: sym(c, True), 1: sym(line, True)}
-        most = self._most([u.ends[u.at[1 - at]] for u in (*adding, *final)])
+        most = reduce(maximum, (u.ends[u.at[1 - at]] for u in (*adding, *final)))
         axis = ir.Axis(line, most, self.end)
         ranges = (Range.of(axis), Range(c, self.start, self.end))
         body: list[ir.Stmt] = []
@@ -371,7 +370,13 @@ class _Panel:
             if most != u.ends[u.at[1 - at]]:
                 tests.append(not_negative(u.ends[u.at[1 - at]] - 1 - sym(u.at[1 - at], True)))
             moved = tuple(substitute(t, names) for t in tests)
-            body += self._guarded(rename_axes(store, names), moved, ranges)
+            inside = self._guarded(rename_axes(store, names), moved, ranges)
+            stored = {w.store.buffer for w in self.updates}
+            own_column = (self.turn.name, u.at[0])
+            # rows are done before columns
+            if at and inside and any(own_column == to for _, to in self.turn.reads(u, stored)):
+                raise _Other
+            body += inside
         if body:
             whole = ir.For(c, self.start, self.end, 1, tuple(body), self.turn.loop.origin)
             yield ir.Stage((axis,), (whole,), body[0].origin)
@@ -401,13 +406,6 @@ class _Panel:
         total = ir.Reduce("sum", (ir.Axis(k, count),), each, dtype)
         own = ir.Load(u.store.buffer, u.store.index, dtype)
         return replace(u.store, body=ir.Op(op, (own, total), dtype))
-
-    def _most(self, ends: Sequence[Poly]) -> Poly:
-        """The one that is as large as all others."""
-        for end in ends:
-            if all((end - other).is_nonneg() for other in ends):
-                return end
-        raise _Other
 
     @staticmethod
     def _guarded(

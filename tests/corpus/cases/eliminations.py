@@ -1,0 +1,47 @@
+"""What the functions of `programs/eliminations.py` are called with: pivots away from zero."""
+
+from typing import Any
+
+import numpy as np
+
+from tests.corpus.case import Case
+
+F2 = "float64[:, :]"
+
+
+def _dominant(rng: np.random.Generator, n: int, m: int) -> Any:
+    a = rng.uniform(-1, 1, (n, m)) / (n + 1)
+    a[range(n), range(n)] += 2
+    return a
+
+
+def _matrix(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
+    return (_dominant(rng, n, n),)
+
+
+def _system(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
+    return _dominant(rng, n, n), rng.standard_normal(n)
+
+
+def _wide(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
+    return (_dominant(rng, n, n + 3),)
+
+
+def _positive(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
+    a = rng.uniform(-1, 1, (n, n)) / (n + 1)
+    return (a @ a.T + np.eye(n),)
+
+
+def _part(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
+    return _dominant(rng, n + 2, n + 2), n // 2
+
+
+CASES = {
+    "gauss": Case(F2, custom=_matrix),
+    "outer_products": Case(F2, custom=_matrix),
+    "with_right_side": Case(f"{F2}, float64[:]", custom=_system),
+    "augmented": Case(F2, custom=_wide),
+    "upper_cholesky": Case(F2, custom=_positive),
+    "schur_complement": Case(f"{F2}, int64", custom=_part),
+    "rows_scaled_afterwards": Case(F2, custom=_matrix),
+}

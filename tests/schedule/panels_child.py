@@ -45,6 +45,8 @@ TURNS = (
     "                u[i, j] -= u[k, i] * u[k, j]",
     "u[k, k + 1:] *= 0.5\n        w[k] = u[k, k] + 1.0\n"
     "        u[k + 1:, k + 1:] += w[k] * np.outer(u[k + 1:, k], u[k, k + 1:])",
+    "u[k + 1:, k] /= u[k, k]\n        d[0] = d[0] * u[k, k] + 0.5\n"
+    "        u[k + 1:, k + 1:] -= np.outer(u[k + 1:, k], u[k, k + 1:])",
     # the row that others needed changes after them
     "u[k + 1:, k + 1:] -= 0.25 * np.outer(u[k + 1:, k], u[k, k + 1:])\n        u[k, k + 1:] *= 2.0",
     "u[k + 1:, k] = w[k + 1:] * u[k, k]\n"
@@ -73,8 +75,8 @@ def programs(count: int, seed: int) -> Iterator[Program]:
             head = f"for k in range({rng.choice(('0', '0', '1'))}, n - {rng.choice('01')}):"
         source = (
             "import numpy as np\n\n\ndef f(x, y):\n    m, p = x.shape\n    n = min(m, p)\n"
-            "    u = x.copy()\n    w = y.copy()\n    L = np.zeros_like(x)\n"
-            f"    {head}\n        {body}\n    return u, w, L\n"
+            "    u = x.copy()\n    w = y.copy()\n    L = np.zeros_like(x)\n    d = np.ones(1)\n"
+            f"    {head}\n        {body}\n    return u, w, L, d\n"
         )
         calls: list[tuple[Any, ...]] = []
         for n in rng.sample(SIZES, 3):

@@ -65,7 +65,7 @@ def plan_of(source: str, signature: str = "float64[:, :]") -> Plan:
 def panels_of(plan: Plan) -> list[HostLoop]:
     """The loops over panels."""
     loops = [i for i in items_of(plan.items) if isinstance(i, HostLoop)]
-    return [i for i in loops if i.origin.text.startswith("a panel of turns")]
+    return [i for i in loops if i.origin.text.startswith("each panel")]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ loads the square and its lines, and stores the lines when they are done.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from porter import ir
@@ -68,6 +68,16 @@ class PanelLines(Schedule):
     def barriers(self, kernel: Kernel) -> int:
         """After the loads and before the stores."""
         return 2
+
+    def remark(self, kernel: Kernel) -> str:
+        """That sums of a panel are rounded by themselves."""
+        (turns,) = kernel.body
+        if not any(isinstance(e, ir.Reduce) for s in statements((turns,)) for e in _parts(s)):
+            return ""
+        return (
+            f"the terms of the turns at line {turns.origin.span.line} are added up before they are "
+            "subtracted, so rounded otherwise"
+        )
 
     def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:
         """The windows, how they are loaded and stored, and the turns of a thread."""
@@ -186,8 +196,14 @@ def _turns_of(loop: ir.For) -> dict[Poly, Poly]:
     """Coordinates that are turns of the panel, with that of the first turn: the turn of the loop
     and those before it, counted from the loop's start or from the panel's."""
     c = sym(loop.index, True)
-    whole = (e for s in statements(loop.body) for e in expressions(s))
-    axes = [a for e in whole for r in walk(e) if isinstance(r, ir.Reduce) for a in r.axes]
+    whole = (e for s in statements(loop.body) for e in _parts(s))
+    axes = [a for r in whole if isinstance(r, ir.Reduce) for a in r.axes]
     before = [sym(a.name, True) for a in axes if not a.lo.terms and a.hi == c - loop.lo]
     found = {c: loop.lo} | {loop.lo + k: loop.lo for k in before}
     return found | {place - loop.lo: Poly() for place in found}
+
+
+def _parts(s: ir.Stmt) -> Iterator[ir.Expr]:
+    """All that its expressions are made of."""
+    for whole in expressions(s):
+        yield from walk(whole)

@@ -43,5 +43,6 @@ CASES = {
     "augmented": Case(F2, custom=_wide),
     "upper_cholesky": Case(F2, custom=_positive),
     "schur_complement": Case(f"{F2}, int64", custom=_part),
+    "with_determinant": Case(F2, custom=_matrix),
     "rows_scaled_afterwards": Case(F2, custom=_matrix),
 }

@@ -64,6 +64,16 @@ def schur_complement(A, m):
     return A[m:, m:].copy()
 
 
+def with_determinant(A):
+    """A number that each turn multiplies by its pivot."""
+    det = 1.0
+    for k in range(A.shape[0]):
+        det *= A[k, k]
+        A[k + 1 :, k] /= A[k, k]
+        A[k + 1 :, k + 1 :] -= np.outer(A[k + 1 :, k], A[k, k + 1 :])
+    return det
+
+
 def rows_scaled_afterwards(A):
     """A row changes after others have been computed from it."""
     for k in range(A.shape[0]):

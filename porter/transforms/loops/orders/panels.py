@@ -193,7 +193,8 @@ class _Turn:
             ahead = place - sym(name, True)
             store, axes, tests = _moved(store, axes, tests, name, -ahead)
             at.append(name)
-        if set(at) - {self.name} != {a.name for a in axes}:
+        # elements of a matrix, of a row or a column, or a number
+        if len(at) > 2 or set(at) - {self.name} != {a.name for a in axes}:
             raise _Other
         first = next((a for a in axes if a.lo == self.k), None)
         if first is not None:
@@ -225,8 +226,8 @@ class _Turn:
     # -- whether it is legal -------------------------------------------------------------------
 
     def adds(self, u: _Update) -> bool:
-        """Whether it adds to elements beyond the turn's row and column."""
-        return self.name not in u.at
+        """Whether it adds to elements beyond the turn's row and column; a number is neither."""
+        return bool(u.at) and self.name not in u.at
 
     def term(self, u: _Update) -> tuple[str, ir.Expr]:
         """What is added to an element, or subtracted."""
@@ -258,6 +259,9 @@ class _Turn:
                     raise _Other
 
     def _check_terms(self, u: _Update, stored: set[str]) -> None:
+        """What is added is known when the turns of a panel are done, in any order."""
+        if any(isinstance(e, ir.Draw) for e in walk(u.store.body)):
+            raise _Other
         if self.adds(u):
             _, term = self.term(u)
             if any(isinstance(e, ir.Reduce) for e in walk(term)):
@@ -311,10 +315,7 @@ class _Panel:
         most = reduce(minimum, (end for u in self.updates for end in u.ends.values()), loop.hi)
         count = ir.Value(maximum((most - loop.lo - LAST) // TURNS, 0), WEAK_INT)
         start = ir.Value(loop.lo + sym(panel, True) * TURNS, WEAK_INT)
-        text = (
-            "a panel of turns: the square on the diagonal, the rows below it, the columns beside"
-            " it, then all that is left"
-        )
+        text = "each panel: its square, the rows below, the columns beside it, then all the rest"
         body = (
             ir.Let(self.turn.first, start, origin),
             *self._square(), *self._lines(1), *self._lines(0), *self._rest(),
@@ -371,15 +372,17 @@ class _Panel:
                 tests.append(not_negative(u.ends[u.at[1 - at]] - 1 - sym(u.at[1 - at], True)))
             moved = tuple(substitute(t, names) for t in tests)
             inside = self._guarded(rename_axes(store, names), moved, ranges)
-            stored = {w.store.buffer for w in self.updates}
-            own_column = (self.turn.name, u.at[0])
-            # rows are done before columns
-            if at and inside and any(own_column == to for _, to in self.turn.reads(u, stored)):
+            if at and inside and self._reads_columns(u):
                 raise _Other
             body += inside
         if body:
             whole = ir.For(c, self.start, self.end, 1, tuple(body), self.turn.loop.origin)
             yield ir.Stage((axis,), (whole,), body[0].origin)
+
+    def _reads_columns(self, u: _Update) -> bool:
+        """Whether a row reads columns beside the square, which are done after the rows."""
+        stored = {w.store.buffer for w in self.updates}
+        return any(to == (self.turn.name, u.at[0]) for _, to in self.turn.reads(u, stored))
 
     def _rest(self) -> Iterator[ir.Stmt]:
         """All elements beyond the panel get the terms of all its turns."""

@@ -47,6 +47,13 @@ TURNS = (
     "        u[k + 1:, k + 1:] += w[k] * np.outer(u[k + 1:, k], u[k, k + 1:])",
     "u[k + 1:, k] /= u[k, k]\n        d[0] = d[0] * u[k, k] + 0.5\n"
     "        u[k + 1:, k + 1:] -= np.outer(u[k + 1:, k], u[k, k + 1:])",
+    "for i in range(k + 1, m):\n            if u[i, k] > 0.0:\n"
+    "                f = u[i, k] / u[k, k]\n"
+    "                u[i, k + 1:] = u[i, k + 1:] - f * u[k, k + 1:]\n"
+    "                w[i] = w[i] - f * w[k]\n                u[i, k] = f",
+    "for i in range(k + 1, m):\n            f = 0.25\n            if u[i, k] > 0.0:\n"
+    "                f = u[i, k] / u[k, k]\n            for j in range(k + 1, p):\n"
+    "                u[i, j] -= f * u[k, j]",
     # the row that others needed changes after them
     "u[k + 1:, k + 1:] -= 0.25 * np.outer(u[k + 1:, k], u[k, k + 1:])\n        u[k, k + 1:] *= 2.0",
     "u[k + 1:, k] = w[k + 1:] * u[k, k]\n"

@@ -7,6 +7,7 @@ import pytest
 from porter import ir
 from porter.convert.function import convert_function
 from porter.schedule.nodes import HostLoop, Launch, Plan, items_of
+from porter.schedule.printer import plan_text
 from porter.schedule.schedules.panel import PanelLines
 from porter.schedule.schedules.tile import Tile
 from porter.source.module import SourceModule
@@ -31,6 +32,16 @@ def f(A, b):
             factor = A[i, k] / A[k, k]
             A[i, k:] -= factor * A[k, k:]
             b[i] -= factor * b[k]
+"""
+WITH_TESTS = """\
+def f(A, b):
+    n = b.shape[0]
+    for k in range(n):
+        for i in range(k + 1, n):
+            if A[i, k] != 0.0:
+                factor = A[i, k] / A[k, k]
+                A[i, k + 1:] -= factor * A[k, k + 1:]
+                b[i] -= factor * b[k]
 """
 CHOLESKY = """\
 def f(A):
@@ -73,6 +84,7 @@ def panels_of(plan: Plan) -> list[HostLoop]:
     [
         (GAUSS, "float64[:, :]", ["block", "panel", "panel", "tile"]),
         (WITH_RIGHT_SIDE, "float64[:, :], float64[:]", ["block", "panel", "panel", "tile", "rows"]),
+        (WITH_TESTS, "float64[:, :], float64[:]", ["block", "panel", "panel", "tile", "rows"]),
         (CHOLESKY, "float32[:, :]", ["block", "panel", "rows", "tile"]),
     ],
 )
@@ -90,6 +102,15 @@ def test_the_last_turns_are_one_block_s() -> None:
     assert len(loops) == 1
     last = [i for i in items if isinstance(i, Launch)][-1]
     assert last.kernel.schedule.name == "block"
+
+
+def test_what_a_row_asks_is_kept_for_its_terms() -> None:
+    """A turn may change what it has asked of a row; the terms of a panel come later."""
+    plan = plan_of(WITH_TESTS, "float64[:, :], float64[:]")
+    text = plan_text(plan)
+    assert "holds_panel[i" in text and "alloc holds_panel: bool[b.shape[0], BLOCK_X]" in text
+    twice = WITH_TESTS.replace("if A", "factor = 0.5\n            if A")
+    assert panels_of(plan_of(twice, "float64[:, :], float64[:]")) == []
 
 
 @pytest.mark.parametrize("body", OTHERS)

@@ -99,7 +99,13 @@ def _full_like(call: Call) -> Value:
     return _filled(call, _like(call), call.array("a").dtype)
 
 
-@function("numpy.eye numpy.identity", "N M=None k=0 dtype=None")
+@function("numpy.identity", "n dtype=None")
+def _identity(call: Call) -> Value:
+    rows = shape_of(call, call.value("n"))[0]
+    return ones_on_diagonal(rows, rows, 0, call.dtype() or FLOAT64)
+
+
+@function("numpy.eye", "N M=None k=0 dtype=None")
 def _eye(call: Call) -> Value:
     rows = shape_of(call, call.value("N"))[0]
     columns = rows if call.value("M") is NONE else shape_of(call, call.value("M"))[0]

@@ -14,9 +14,10 @@ from dataclasses import replace
 from porter import ir
 from porter.analyses.accesses import accesses
 from porter.analyses.aliases import under_one_name
+from porter.analyses.dependence import Nest, sites
 from porter.analyses.obstacles import obstacle
 from porter.diagnostics import Refusal, refusal
-from porter.ir.axes import loop_axis
+from porter.ir.axes import Range, loop_axis
 from porter.ir.context import Context
 from porter.ir.effects import (
     axes_of,
@@ -251,7 +252,12 @@ def _parallel(loop: ir.For, context: Context, apart: bool = False) -> list[ir.St
     body = written_out(over_elements(by_element(body, loop, context), loop, context), context)
     axes, body = _nest([axis], body, context)
     made, body = one_for_each(axes, body, context) if apart else ([], body)
-    thread = tuple(x for s in body for x in _as_thread(s, context))
+    outer = context.here
+    context.here = replace(outer, loops=(*outer.loops, *map(Range.of, axes)))
+    try:
+        thread = tuple(x for s in body for x in _as_thread(s, context))
+    finally:
+        context.here = outer
     return [*made, ir.Stage(tuple(axes), thread, loop.origin)]
 
 
@@ -355,7 +361,9 @@ def _nest(
         return axes, body
     # each thread computes the variables for itself: what they read must not change meanwhile
     whole = replace(inner, body=(*lets, *inner.body))
-    if obstacle(whole, set(), context) is not None or uses(inner).scalars & {s.name for s in lets}:
+    if any(obstacle(loop, set(), context) is not None for loop in (inner, whole)):
+        return axes, body
+    if uses(inner).scalars & {s.name for s in lets}:
         return axes, body
     axis, change = loop_axis(inner)
     moved = tuple(rename_axes(s, change) for s in inner.body) if change else inner.body
@@ -372,6 +380,14 @@ def _heavy(s: ir.Let) -> bool:
     return any(isinstance(e, ir.Reduce) for e in walk(s.value))
 
 
+def _reads_changed(s: ir.Write, context: Context) -> bool:
+    """Whether an element reads another one that the same statement may have stored before."""
+    (stored, *read) = sorted(sites([s]), key=lambda x: not x.access.write)
+    nest = Nest((), context.here.loops, context.buffers)
+    others = (x for x in read if x.access.buffer == s.buffer and x.access.index != s.index)
+    return any(nest.meet(stored, x, 0) for x in others)
+
+
 def _as_thread(s: ir.Stmt, context: Context) -> list[ir.Stmt]:
     """A statement of a loop body as scalar statements of one thread."""
     match s:
@@ -380,7 +396,7 @@ def _as_thread(s: ir.Stmt, context: Context) -> list[ir.Stmt]:
             inner: ir.Stmt = replace(s, axes=())
             reading = [a for a in accesses([s]) if not a.write and a.buffer == s.buffer]
             twice = s.combine is None and varies(s.index, axes)
-            if any(a.index != s.index or twice for a in reading):
+            if (reading and twice) or _reads_changed(s, context):
                 raise refusal("PRT902", "this statement reads other elements of its own target",
                               s.origin.span, "store the result into a second array")  # fmt: skip
             for a in reversed(axes):

@@ -23,6 +23,12 @@ def _system(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
     return _dominant(rng, n, n), rng.standard_normal(n)
 
 
+def _with_zeros(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
+    a, b = _system(rng, n)
+    lower = np.tril(rng.random((n, n)) < 0.3, -1)
+    return np.where(lower, 0.0, a), b
+
+
 def _wide(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
     return (_dominant(rng, n, n + 3),)
 
@@ -40,6 +46,7 @@ CASES = {
     "gauss": Case(F2, custom=_matrix),
     "outer_products": Case(F2, custom=_matrix),
     "with_right_side": Case(f"{F2}, float64[:]", custom=_system),
+    "zeros_are_left_out": Case(f"{F2}, float64[:]", custom=_with_zeros),
     "augmented": Case(F2, custom=_wide),
     "upper_cholesky": Case(F2, custom=_positive),
     "schur_complement": Case(f"{F2}, int64", custom=_part),

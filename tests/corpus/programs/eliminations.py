@@ -34,6 +34,18 @@ def with_right_side(A, b):
     return x
 
 
+def zeros_are_left_out(a, b):
+    """Rows that have a zero already are not touched."""
+    n = len(b)
+    for k in range(0, n - 1):
+        for i in range(k + 1, n):
+            if a[i, k] != 0.0:
+                lam = a[i, k] / a[k, k]
+                a[i, k + 1 : n] = a[i, k + 1 : n] - lam * a[k, k + 1 : n]
+                b[i] = b[i] - lam * b[k]
+                a[i, k] = lam
+
+
 def augmented(M):
     """The right-hand sides are further columns; multiples of rows are not kept."""
     n = M.shape[0]

@@ -54,7 +54,15 @@ ROWS: dict[str, Row] = {
         dtypes=REAL,
         tolerance=0,
     ),
-    **rows("numpy.", "identity", "S + np.{}(len(S))", dtypes=REAL, tolerance=0),
+    **rows(
+        "numpy.",
+        "identity",
+        "S + np.{}(len(S))",
+        "np.{}(len(S), S.dtype) + S",
+        "S * np.{}(n=S.shape[0], dtype=float)",
+        dtypes=REAL,
+        tolerance=0,
+    ),
     **rows("numpy.", "copy", "np.{}(A)", dtypes=ANY, tolerance=0),
     **rows(
         "numpy.",

@@ -29,8 +29,9 @@ from porter.dtypes.dtype import BOOL, WEAK_INT, DType
 from porter.ir.aliasing import Aliases
 from porter.ir.axes import Range
 from porter.ir.context import Context
+from porter.ir.effects import expressions
 from porter.ir.rebuild import map_blocks, map_exprs, map_host, rename_axes, variables_as
-from porter.ir.walk import scalars_of, substitute, walk
+from porter.ir.walk import free_names, statements, substitute, walk
 from porter.sizes.polynomial import Integer, Poly, maximum, minimum, sym
 from porter.transforms.loops.orders.parts import never, not_negative
 
@@ -87,13 +88,9 @@ class _Turn:
         self.loop, self.first, self.context = loop, first, context
         self.start = Poly.atom(Integer(first, True))
         self.name, self.k = loop.index, sym(loop.index, True)
-        #: a turn's own arrays and variables -> arrays with a column for each turn of a panel
+        #: a turn's own arrays -> those with a column for each turn of a panel; all of the latter
         self.columns: dict[str, ir.Buffer] = {}
-
-    @property
-    def made(self) -> list[ir.Alloc]:
-        """The arrays with a column for each turn."""
-        return [ir.Alloc(b, ir.Origin(self.loop.origin.span)) for b in self.columns.values()]
+        self.made: list[ir.Alloc] = []
 
     # -- reading the loop ----------------------------------------------------------------------
 
@@ -102,9 +99,13 @@ class _Turn:
         found: list[ir.Stmt] = []
         for s in self.loop.body:
             if isinstance(s, ir.Alloc):
-                self._column(s.buffer.name, s.buffer.dtype, s.buffer.shape)
-            elif isinstance(s, ir.Stage):
-                found.append(replace(s, body=tuple(self._of_row(s))))
+                name = s.buffer.name
+                self.columns[name] = self._column(name, s.buffer.dtype, s.buffer.shape)
+            elif isinstance(s, ir.Stage) and len(s.axes) == 1:
+                lets = [x.name for x in statements(s.body) if isinstance(x, ir.Let)]
+                if len(lets) > len(set(lets)):
+                    raise _Other
+                found.append(replace(s, body=tuple(self._of_row(s.axes[0], s.body, {}))))
             else:
                 found.append(s)
         return [self._in_columns(s) for s in found]
@@ -112,28 +113,45 @@ class _Turn:
     def _column(self, name: str, dtype: DType, shape: tuple[Poly, ...]) -> ir.Buffer:
         """The array for what a turn has for so many rows from the next one on."""
         rows = sum(shape, self.k + 1)
-        if len(shape) != 1 or self.name in rows.names() or name in self.columns:
+        if len(shape) != 1 or self.name in rows.names():
             raise _Other
-        new = ir.Buffer(
-            self.context.fresh(f"{name}_panel"), (rows, TURNS), replace(dtype, weak=False)
-        )
-        self.context.buffers[new.name] = self.columns[name] = new
+        name = self.context.fresh(f"{name}_panel")
+        new = ir.Buffer(name, (rows, TURNS), replace(dtype, weak=False))
+        self.context.buffers[name] = new
+        self.made.append(ir.Alloc(new, ir.Origin(self.loop.origin.span)))
         return new
 
-    def _of_row(self, stage: ir.Stage) -> Iterator[ir.Stmt]:
-        """The statements of a row's thread, its variables in columns."""
-        known: dict[str, ir.Expr] = {}
-        for s in stage.body:
+    def _of_row(
+        self, row: ir.Axis, body: Sequence[ir.Stmt], known: dict[str, ir.Expr]
+    ) -> Iterator[ir.Stmt]:
+        """The statements of a row's thread, its variables and what it asks of arrays in columns."""
+        for s in body:
             s = map_exprs(s, variables_as(known))
-            if isinstance(s, ir.Let) and len(stage.axes) == 1:
-                (a,) = stage.axes
-                row = sym(a.name, True) - a.lo + self.k + 1
-                buffer = self._column(s.name, s.value.dtype, (a.extent,))
-                index = row, self.k - self.start
-                known[s.name] = ir.Load(buffer.name, index, buffer.dtype)
-                yield ir.Write(buffer.name, (), index, s.value, s.origin)
-            else:
-                yield s
+            if any(isinstance(e, ir.Local) for whole in expressions(s) for e in walk(whole)):
+                raise _Other  # what another branch may have set
+            match s:
+                case ir.Let(name, value, origin):
+                    made, known[name] = self._kept(name, row, value, origin)
+                    yield made
+                case ir.If(cond, then, (), origin):
+                    if any(isinstance(e, ir.Load) for e in walk(cond)):
+                        made, cond = self._kept("holds", row, cond, origin)
+                        yield made
+                    for x in self._of_row(row, then, dict(known)):
+                        yield ir.If(cond, (x,), (), origin)
+                case _:
+                    yield s
+
+    def _kept(
+        self, name: str, row: ir.Axis, value: ir.Expr, origin: ir.Origin
+    ) -> tuple[ir.Write, ir.Load]:
+        """The store of a row's value into its column, and the element."""
+        buffer = self._column(name, value.dtype, (row.extent,))
+        index = sym(row.name, True) - row.lo + self.k + 1, self.k - self.start
+        return (
+            ir.Write(buffer.name, (), index, value, origin),
+            ir.Load(buffer.name, index, buffer.dtype),
+        )
 
     def _in_columns(self, s: ir.Stmt) -> ir.Stmt:
         """A statement with columns in place of the turn's own arrays."""
@@ -241,7 +259,14 @@ class _Turn:
                 raise _Other
         if own in walk(term) or replace(term.dtype, weak=False) != own.dtype:
             raise _Other
+        zero = ir.Const(0.0 if own.dtype.kind in "fc" else 0, own.dtype)
+        for t in filter(self.late, u.tests):
+            term = ir.Select(t, term, zero, own.dtype)
         return op, term
+
+    def late(self, t: ir.Expr) -> bool:
+        """Whether turns answer a test differently, so that it belongs to their terms."""
+        return self.name in free_names(t)
 
     def check(self, updates: Sequence[_Update]) -> None:
         """_Other if it is no elimination: see the text of the module."""
@@ -252,13 +277,13 @@ class _Turn:
             if a != b and (aliases.meet(a, b) or aliases.given_twice(a, b)):
                 raise _Other
         for n, u in enumerate(updates):
-            self._check_terms(u, stored)
+            self._check_terms(u)
             for read in self.reads(u, stored):
                 later = [w for w in updates[n:] if not self.adds(w)]
                 if self._apart(u, read) and any(self._meet(w, read) for w in later):
                     raise _Other
 
-    def _check_terms(self, u: _Update, stored: set[str]) -> None:
+    def _check_terms(self, u: _Update) -> None:
         """What is added is known when the turns of a panel are done, in any order."""
         if any(isinstance(e, ir.Draw) for e in walk(u.store.body)):
             raise _Other
@@ -266,10 +291,6 @@ class _Turn:
             _, term = self.term(u)
             if any(isinstance(e, ir.Reduce) for e in walk(term)):
                 raise _Other
-            if any(self.name in scalars_of(t) for t in u.tests):
-                raise _Other
-        if any(e.buffer in stored for t in u.tests for e in walk(t) if isinstance(e, ir.Load)):
-            raise _Other
 
     @staticmethod
     def _loads(u: _Update) -> list[ir.Load]:
@@ -367,7 +388,7 @@ class _Panel:
             store = u.store
             if self.turn.adds(u):
                 store = self._summed(u, place[0] - self.start)
-            tests = [*u.tests]
+            tests = self._asked(u)
             if most != u.ends[u.at[1 - at]]:
                 tests.append(not_negative(u.ends[u.at[1 - at]] - 1 - sym(u.at[1 - at], True)))
             moved = tuple(substitute(t, names) for t in tests)
@@ -389,7 +410,7 @@ class _Panel:
         for u in filter(self.turn.adds, self.updates):
             axes = tuple(ir.Axis(n, u.ends[n], self.end) for n in dict.fromkeys(u.at))
             ranges = tuple(map(Range.of, axes))
-            tests = _open(u.tests, ranges)
+            tests = _open(self._asked(u), ranges)
             if tests is None:
                 continue
             store, cond = self._summed(u, TURNS), _all(tests)
@@ -399,6 +420,10 @@ class _Panel:
                 store = replace(store, body=ir.Select(cond, store.body, own, own.dtype))
             new, names = self.context.fresh_axes(axes)
             yield rename_axes(replace(store, axes=new), names)
+
+    def _asked(self, u: _Update) -> list[ir.Expr]:
+        """The tests of a store, without those of its terms."""
+        return [t for t in u.tests if not (self.turn.adds(u) and self.turn.late(t))]
 
     def _summed(self, u: _Update, count: Poly) -> ir.Write:
         """The store with the terms of so many turns of the panel."""

@@ -213,3 +213,11 @@ def test_float32_beside_doubles() -> None:
     assert doubled(single, [], [np.float64(1.5), 2]).dtype == np.float64
     assert doubled(single, [np.ones(3)], [2]).dtype == np.float64
     assert doubled(single, [np.ones(3), single], []) is single
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.dtype("complex64"), np.float32])
+def test_numpys_integers_beside_arrays(helpers: Any, dtype: Any) -> None:
+    """The dtype of the arrays may be a type, as the only one that the kernels take."""
+    assert helpers._integer(np.int16(3), "k", dtype) == 3
+    with pytest.raises(TypeError, match="k is int64 and would promote the arrays"):
+        helpers._integer(np.int64(3), "k", dtype)

@@ -8,7 +8,7 @@
 # porter: shapes heat: u[n, m] alpha[] steps[]
 # porter: assumed heat: u is a 2-D array of float64
 # porter: verified heat: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:7dcce72a88b5683cf9539eea91bc62807d3c78510e101c7e52474226284bc39b
+# porter: output sha256:7a3f6b9af9909b3680e36176776ca1cab801758d45c38649527ae339a01663bb
 
 """CUDA kernels for the NumPy functions of heat.py."""
 
@@ -312,7 +312,7 @@ def _integer(value, name, dtype=None):
         found = f"{name} is {value!r}, but the kernels were made for an integer"
         raise TypeError(f"{found}: {_command()}")
     if dtype is not None and isinstance(value, np.generic):
-        if np.result_type(dtype, value.dtype).name != dtype.name:
+        if np.result_type(dtype, value.dtype).name != np.dtype(dtype).name:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass int({name})"
             )

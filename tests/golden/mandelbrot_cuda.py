@@ -9,7 +9,7 @@
 # porter: assumed mandelbrot: re is a 1-D array of float64
 # porter: assumed mandelbrot: im is a 1-D array of float64
 # porter: verified mandelbrot: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:9258f6a02f434f3b878e36adaf2a4c2336639cb7e041e0ee6b82fc4ef1477db3
+# porter: output sha256:9ae369cb7b0ed3370d64badfd1231464a2711dd052a3b5a51c99c8a9b31f9dba
 
 """CUDA kernels for the NumPy functions of mandelbrot.py."""
 
@@ -196,7 +196,7 @@ def _integer(value, name, dtype=None):
         found = f"{name} is {value!r}, but the kernels were made for an integer"
         raise TypeError(f"{found}: {_command()}")
     if dtype is not None and isinstance(value, np.generic):
-        if np.result_type(dtype, value.dtype).name != dtype.name:
+        if np.result_type(dtype, value.dtype).name != np.dtype(dtype).name:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass int({name})"
             )

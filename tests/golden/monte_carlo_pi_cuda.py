@@ -6,7 +6,7 @@
 # porter: assumed monte_carlo_pi: nsamples is a scalar (int64)
 # porter: draws monte_carlo_pi: other random numbers than NumPy's, of the same distributions: one xoroshiro128+ generator for each thread, from `seed=` or in `states=`
 # porter: verified monte_carlo_pi: simulator 25 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:3c95e12afae879889f042a0913e087d29a54cd6f5ee8288d2708f80f83ce5af9
+# porter: output sha256:00ea8e2cb85fbb68166337ee680d48aaa0887d4c51b0200a50941e64bb871cef
 
 """CUDA kernels for the NumPy functions of monte_carlo_pi.py."""
 
@@ -192,7 +192,7 @@ def _integer(value, name, dtype=None):
         found = f"{name} is {value!r}, but the kernels were made for an integer"
         raise TypeError(f"{found}: {_command()}")
     if dtype is not None and isinstance(value, np.generic):
-        if np.result_type(dtype, value.dtype).name != dtype.name:
+        if np.result_type(dtype, value.dtype).name != np.dtype(dtype).name:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass int({name})"
             )

@@ -20,7 +20,7 @@
 # porter: assumed csr_matvec: x is a 1-D array of float64
 # porter: converts csr_matvec: x: integers and bools become float64 (a pass over the array)
 # porter: verified csr_matvec: simulator 24 cases; emulator 28 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:9118a19ee2393aa41d6cfd43599766dde6736a131a16efce9255268cbefb503c
+# porter: output sha256:647392f2b3c9f4a25d305e4d3909c315ae26195f04204eb0fa9cd29259fa4c33
 
 """CuPy for the NumPy functions of csr_matvec.py."""
 
@@ -327,7 +327,7 @@ def _integer(value, name, dtype=None):
         found = f"{name} is {value!r}, but the kernels were made for an integer"
         raise TypeError(f"{found}: {_command()}")
     if dtype is not None and isinstance(value, np.generic):
-        if np.result_type(dtype, value.dtype).name != dtype.name:
+        if np.result_type(dtype, value.dtype).name != np.dtype(dtype).name:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass int({name})"
             )

@@ -9,7 +9,7 @@
 # porter: shapes heat: u[n, m] alpha[] steps[]
 # porter: assumed heat: u is a 2-D array of float64
 # porter: verified heat: simulator 24 cases
-# porter: output sha256:37ff0d91785fcff3c5be29c38f2444feaffcb37f3b376372154a54f9efecf49a
+# porter: output sha256:23be3635167e83357e6d4ec968ed67ad5464928dc5f762709802d6e43343d42f
 
 """CuPy for the NumPy functions of heat.py."""
 
@@ -151,7 +151,7 @@ def _integer(value, name, dtype=None):
         found = f"{name} is {value!r}, but the kernels were made for an integer"
         raise TypeError(f"{found}: {_command()}")
     if dtype is not None and isinstance(value, np.generic):
-        if np.result_type(dtype, value.dtype).name != dtype.name:
+        if np.result_type(dtype, value.dtype).name != np.dtype(dtype).name:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass int({name})"
             )

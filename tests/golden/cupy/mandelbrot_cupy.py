@@ -10,7 +10,7 @@
 # porter: assumed mandelbrot: re is a 1-D array of float64
 # porter: assumed mandelbrot: im is a 1-D array of float64
 # porter: verified mandelbrot: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:4ee709eaa18a21eb39884b1c5bfdd9e4b056ed8afb0db0f9c6f7f5129d1b767e
+# porter: output sha256:a8821a1cfad13ad758cceeb44e1a1f1814d419fbfb49fcffa8d0a33fa039a8a1
 
 """CuPy for the NumPy functions of mandelbrot.py."""
 
@@ -232,7 +232,7 @@ def _integer(value, name, dtype=None):
         found = f"{name} is {value!r}, but the kernels were made for an integer"
         raise TypeError(f"{found}: {_command()}")
     if dtype is not None and isinstance(value, np.generic):
-        if np.result_type(dtype, value.dtype).name != dtype.name:
+        if np.result_type(dtype, value.dtype).name != np.dtype(dtype).name:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass int({name})"
             )

@@ -9,7 +9,7 @@
 # porter: shapes heat: u[n, m] alpha[] steps[]
 # porter: assumed heat: u is a 2-D array of float64
 # porter: verified heat: cpu 24 cases
-# porter: output sha256:5734de82a879ccf183333c817bf950dae80a648191154fad7796cf35622b43d5
+# porter: output sha256:0ca2f2165f96a48a8690ae2bf9099090b6634917c49db4655c6c2aadaa3799d5
 
 """Functions of Dask's arrays for the NumPy functions of heat.py."""
 
@@ -162,7 +162,7 @@ def _integer(value, name, dtype=None):
         found = f"{name} is {value!r}, but the block functions were made for an integer"
         raise TypeError(f"{found}: {_command()}")
     if dtype is not None and isinstance(value, np.generic):
-        if np.result_type(dtype, value.dtype).name != dtype.name:
+        if np.result_type(dtype, value.dtype).name != np.dtype(dtype).name:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass int({name})"
             )

@@ -10,7 +10,7 @@
 # porter: assumed mandelbrot: re is a 1-D array of float64
 # porter: assumed mandelbrot: im is a 1-D array of float64
 # porter: verified mandelbrot: cpu 24 cases
-# porter: output sha256:d794a3615a2ec53498daa44816c176cb24aad1e4acb01b76a4c9b13481327b3b
+# porter: output sha256:65e06cc14255c215711c621b5d32915a26f65edb68f1249ad588cae3e02821c4
 
 """Functions of Dask's arrays for the NumPy functions of mandelbrot.py."""
 
@@ -181,7 +181,7 @@ def _integer(value, name, dtype=None):
         found = f"{name} is {value!r}, but the block functions were made for an integer"
         raise TypeError(f"{found}: {_command()}")
     if dtype is not None and isinstance(value, np.generic):
-        if np.result_type(dtype, value.dtype).name != dtype.name:
+        if np.result_type(dtype, value.dtype).name != np.dtype(dtype).name:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass int({name})"
             )

@@ -11,7 +11,7 @@
 # porter: assumed mandelbrot: re is a 1-D array of float64
 # porter: assumed mandelbrot: im is a 1-D array of float64
 # porter: verified mandelbrot: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:4f91b667edbd1c1840536665366b636b835e055647f062f01607fcb88cd01eae
+# porter: output sha256:816f034752b1757abcf005c2adac7196b477274b6856296347fbb4e36b0059d2
 
 """Generalized ufuncs for the functions of mandelbrot.py."""
 
@@ -255,7 +255,7 @@ def _integer(value, name, dtype=None):
         found = f"{name} is {value!r}, but the gufuncs were made for an integer"
         raise TypeError(f"{found}: {_command()}")
     if dtype is not None and isinstance(value, np.generic):
-        if np.result_type(dtype, value.dtype).name != dtype.name:
+        if np.result_type(dtype, value.dtype).name != np.dtype(dtype).name:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass int({name})"
             )

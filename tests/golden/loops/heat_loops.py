@@ -9,7 +9,7 @@
 # porter: shapes heat: u[n, m] alpha[] steps[]
 # porter: assumed heat: u is a 2-D array of float64
 # porter: verified heat: cpu 24 cases
-# porter: output sha256:a4c00c12270e292477f58adb08c74e7f9d87c195ec15e333e57216ceff9a3420
+# porter: output sha256:2de09aad113e01bac765f3501768f26aaf7aa0e29884a4bc544d5b0ccaa29019
 
 """Compiled loops for the NumPy functions of heat.py."""
 
@@ -179,7 +179,7 @@ def _integer(value, name, dtype=None):
         found = f"{name} is {value!r}, but the loops were made for an integer"
         raise TypeError(f"{found}: {_command()}")
     if dtype is not None and isinstance(value, np.generic):
-        if np.result_type(dtype, value.dtype).name != dtype.name:
+        if np.result_type(dtype, value.dtype).name != np.dtype(dtype).name:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass int({name})"
             )

@@ -10,7 +10,7 @@
 # porter: assumed mandelbrot: re is a 1-D array of float64
 # porter: assumed mandelbrot: im is a 1-D array of float64
 # porter: verified mandelbrot: cpu 24 cases
-# porter: output sha256:d014272c87a0d4e93f8f76bb82ab9b98dc5f96dbe79618fd7f76d47e09bb2ed1
+# porter: output sha256:7e15cecf28c2a165ee66f0437fef6f5786898d9f7940dd9a6ca7aeb6bb3802eb
 
 """Compiled loops for the NumPy functions of mandelbrot.py."""
 
@@ -167,7 +167,7 @@ def _integer(value, name, dtype=None):
         found = f"{name} is {value!r}, but the loops were made for an integer"
         raise TypeError(f"{found}: {_command()}")
     if dtype is not None and isinstance(value, np.generic):
-        if np.result_type(dtype, value.dtype).name != dtype.name:
+        if np.result_type(dtype, value.dtype).name != np.dtype(dtype).name:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass int({name})"
             )

@@ -11,8 +11,9 @@ from porter.source.module import SourceModule
 from tests.schedule.test_schedules import FUNCTIONS, HEAD
 from tests.support.shell import Shell
 
-#: strips and tiles are launched for all of the result
-STRIDED = sorted(set(FUNCTIONS) - {"map", "strip", "tile", "wide_tile", "large_tile", "split_tile"})
+#: strips and tiles are launched for all of the result, and panels have tiles
+TILED = {"strip", "tile", "wide_tile", "large_tile", "split_tile", "panel"}
+STRIDED = sorted(set(FUNCTIONS) - TILED - {"map"})
 #: an end that is computed from arguments, in a total, in rows and in lines of a scan
 ENDS = {
     "total": ("def f(x, s):\n    return x[::s].sum()\n", "float64[:], int64"),

@@ -10,6 +10,7 @@ import pytest
 from porter.codegen.module.module import module_text
 from porter.convert.check import check_function
 from porter.convert.function import convert_function
+from porter.diagnostics import Refusal
 from porter.resolve.globals import Globals
 from porter.source.module import SourceModule
 from porter.verify.run import verify_module
@@ -378,3 +379,17 @@ def test_imports_inside_of_functions(shell: Shell) -> None:
     assert "import scipy.signal as scipy_signal" in lines
     assert "import scipy.ndimage as scipy_ndimage" in lines
     assert "from scipy.signal import detrend" in lines
+
+
+def test_a_check_of_each_element_is_refused_where_it_stands() -> None:
+    """Statements that convert follow it."""
+    source = (
+        "import numpy as np\n\n\ndef f(A):\n    for k in range(A.shape[0]):\n"
+        "        if A[k, k] == 0.0:\n            raise ValueError('singular')\n"
+        "        A[k + 1:, k] /= A[k, k]\n        A[k] *= 2.0\n"
+    )
+    (function,) = SourceModule(source, "f.py").functions
+    with pytest.raises(Refusal) as found:
+        convert_function(function, "float64[:, :]")
+    assert found.value.diagnostic.code == "PRT902"
+    assert found.value.diagnostic.span.line == 6

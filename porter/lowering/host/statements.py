@@ -64,6 +64,7 @@ def check_kept(body: Body, block: Sequence[ir.Stmt], index: str) -> None:
             continue
         loads = (x for e in read for x in walk(e) if isinstance(x, ir.Load))
         if any(index in p.names() for x in loads for p in x.index):
+            body.b.place.node, body.b.place.origin = None, s.origin
             raise _for_each_element(body.b, "inside a loop over elements", "the loop")
 
 

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import random
 import sys
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from tests.programs.emulator import on_emulator
-from tests.programs.simulator import TEXT, converted, on_simulator
 from tests.programs.strategy import Parameter, Program
+from tests.schedule.child_runs import run
 from tests.schedule.steps_child import FACTORS
 
 BLOCKS = (
@@ -95,24 +93,15 @@ def programs(count: int, seed: int) -> Iterator[Program]:
         yield Program(source, taken, tuple(calls))
 
 
+def constants(number: int) -> tuple[dict[str, int], dict[str, int]]:
+    """Those of the module for a program: none, one or two turns at least come after the panels."""
+    last = {"LAST_TURNS": number % 3}
+    return BLOCKS[number % len(BLOCKS)] | last, last
+
+
 def main() -> int:
     """Run so many of them; most have panels."""
-    warnings.simplefilter("ignore")
-    engine, count, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    failed = panels = done = 0
-    for program in programs(count, seed):
-        blocks = BLOCKS[done % len(BLOCKS)] | {"LAST_TURNS": done % 3}
-        if engine == "emulator":
-            outcome = on_emulator(program, {"LAST_TURNS": done % 3})
-        else:
-            outcome = on_simulator(program, as_given=True, blocks=blocks)
-        done += 1
-        panels += "panels = " in converted(program, blocks=blocks).__globals__[TEXT]
-        if outcome.word != "ok":
-            failed += 1
-            print(f"{program.source}{program.signature}: {outcome.word} {outcome.detail}")
-    print(f"{done} programs, {panels} have panels, {failed} wrong")
-    return int(failed > 0 or 2 * panels < done)
+    return run(programs, constants, "panels = ", "have panels")
 
 
 if __name__ == "__main__":

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import random
 import sys
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from tests.programs.emulator import on_emulator
-from tests.programs.simulator import TEXT, converted, on_simulator
 from tests.programs.strategy import Parameter, Program
+from tests.schedule.child_runs import run
 
 BLOCKS = {"THREADS": 8, "BLOCK_X": 4, "MAX_BLOCKS": 3, "ALONE": -1}
 OWN = {"ALONE": -1}
@@ -83,21 +81,7 @@ def programs(count: int, seed: int) -> Iterator[Program]:
 
 def main() -> int:
     """Run so many of them; most read the number of the turn."""
-    warnings.simplefilter("ignore")
-    engine, count, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    failed = counted = done = 0
-    for program in programs(count, seed):
-        if engine == "emulator":
-            outcome = on_emulator(program, OWN)
-        else:
-            outcome = on_simulator(program, as_given=True, blocks=BLOCKS)
-        done += 1
-        counted += "f_next_step" in converted(program, blocks=BLOCKS).__globals__[TEXT]
-        if outcome.word != "ok":
-            failed += 1
-            print(f"{program.source}{program.signature}: {outcome.word} {outcome.detail}")
-    print(f"{done} programs, {counted} read the number of the turn, {failed} wrong")
-    return int(failed > 0 or 2 * counted < done)
+    return run(programs, lambda _: (BLOCKS, OWN), "f_next_step", "read the number of the turn")
 
 
 if __name__ == "__main__":

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import random
 import sys
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from tests.programs.emulator import on_emulator
-from tests.programs.simulator import TEXT, converted, on_simulator
 from tests.programs.strategy import Parameter, Program
+from tests.schedule.child_runs import run
 
 BLOCKS = {"THREADS": 8, "BLOCK_X": 4, "MAX_BLOCKS": 3, "TIME_ROWS": 10, "TIME_COLUMNS": 11,
           "LINE_HALO": 4, "LINE_TILE": 11}  # fmt: skip
@@ -81,21 +79,7 @@ def programs(count: int, seed: int) -> Iterator[Program]:
 
 def main() -> int:
     """Run so many of them; most have tiles."""
-    warnings.simplefilter("ignore")
-    engine, count, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    failed = tiled = done = 0
-    for program in programs(count, seed):
-        if engine == "emulator":
-            outcome = on_emulator(program, OWN)
-        else:
-            outcome = on_simulator(program, as_given=True, blocks=BLOCKS)
-        done += 1
-        tiled += "f_turns" in converted(program, blocks=BLOCKS).__globals__[TEXT]
-        if outcome.word != "ok":
-            failed += 1
-            print(f"{program.source}{program.signature}: {outcome.word} {outcome.detail}")
-    print(f"{done} programs, {tiled} with tiles, {failed} wrong")
-    return int(failed > 0 or 2 * tiled < done)
+    return run(programs, lambda _: (BLOCKS, OWN), "f_turns", "with tiles")
 
 
 if __name__ == "__main__":

@@ -381,15 +381,40 @@ def test_imports_inside_of_functions(shell: Shell) -> None:
     assert "from scipy.signal import detrend" in lines
 
 
+ELIMINATION = (
+    "import numpy as np\n\n\ndef f(A, b):\n    for k in range(A.shape[0]):\n"
+    "        if {tested} == 0.0:\n            raise ValueError('singular')\n"
+    "        A[k + 1:, k] /= A[k, k]\n        A[k] *= 2.0\n"
+)
+
+
 def test_a_check_of_each_element_is_refused_where_it_stands() -> None:
     """Statements that convert follow it."""
+    source = ELIMINATION.format(tested="b[k]")
+    (function,) = SourceModule(source, "f.py").functions
+    with pytest.raises(Refusal) as found:
+        convert_function(function, "float64[:, :], float64[:]")
+    assert found.value.diagnostic.code == "PRT902"
+    assert found.value.diagnostic.span.line == 6
+
+
+def test_what_a_loop_stores_is_checked_in_the_loop() -> None:
+    """No check before the loop could know it; a turn goes through rows."""
+    source = ELIMINATION.format(tested="A[k, k]")
+    (function,) = SourceModule(source, "f.py").functions
+    text = module_text(convert_function(function, "float64[:, :], float64[:]").texts, "f.py")
+    loop = text[text.index("for k in range(") :]
+    assert 0 < loop.index('raise ValueError("singular")') < loop.index("f_kernel2[")
+
+
+def test_a_loop_over_elements_does_not_check_what_it_stores() -> None:
+    """Each turn would be a launch for one element, or for three of them."""
     source = (
-        "import numpy as np\n\n\ndef f(A):\n    for k in range(A.shape[0]):\n"
-        "        if A[k, k] == 0.0:\n            raise ValueError('singular')\n"
-        "        A[k + 1:, k] /= A[k, k]\n        A[k] *= 2.0\n"
+        "import numpy as np\n\n\ndef f(x, y):\n    for i in range(x.shape[0]):\n"
+        "        for c in range(3):\n            y[i, c] = np.sqrt(x[i, c])\n"
+        "        if y[i, 0] > 2.0:\n            raise ValueError('far')\n"
     )
     (function,) = SourceModule(source, "f.py").functions
     with pytest.raises(Refusal) as found:
-        convert_function(function, "float64[:, :]")
+        convert_function(function, "float64[:, :], float64[:, :]")
     assert found.value.diagnostic.code == "PRT902"
-    assert found.value.diagnostic.span.line == 6

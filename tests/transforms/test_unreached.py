@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from porter.ir.printer import lines
 from tests.programs.check import array_program, interpreted, stages
 
 LOOP = """\
@@ -42,3 +43,23 @@ def test_an_empty_loop_reads_nothing(
     *_, last = stages(front)
     expected = scope["f"](x, y)  # type: ignore[operator]
     assert np.isclose(interpreted(front, last, x, y), expected)
+
+
+PIVOT = """\
+import numpy as np
+
+def f(a, b):
+    n = len(b)
+    for k in range(n - 1):
+        p = np.argmax(np.abs(a[k:n, k])) + k
+        b[k] = b[p]
+        for i in range(k + 1, n):
+            a[i, k:] -= a[k, k:]
+"""
+
+
+def test_a_fold_from_a_fold_as_long_has_one_length() -> None:
+    """The loop would raise if `a` were shorter than `b`: `n` is the smaller of both in it."""
+    *_, last = stages(array_program(PIVOT, "float64[:, :], float64[:]"))
+    (largest,) = (line for line in lines(last[1]) if "= max[" in line)
+    assert "< b.shape[0] - k]" in largest

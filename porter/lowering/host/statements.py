@@ -54,7 +54,12 @@ def _kind(node: cst.BaseStatement) -> ir.HostKind:
 
 
 def check_kept(body: Body, block: Sequence[ir.Stmt], index: str) -> None:
-    """Refuse what the host does once for each element: it would fetch them one by one."""
+    """Refuse what the host does once for each element: it would fetch them one by one.
+
+    A loop that goes through arrays in each of its turns may test what these turns store, as the
+    pivots of an elimination: no test before the loop could know them.
+    """
+    stored = _stored_in_turns(block)
     for s in statements(tuple(block)):
         if isinstance(s, ir.If) and any(isinstance(x, ir.Host) for x in statements((s,))):
             read: Iterator[ir.Expr] = iter((s.cond,))
@@ -63,9 +68,19 @@ def check_kept(body: Body, block: Sequence[ir.Stmt], index: str) -> None:
         else:
             continue
         loads = (x for e in read for x in walk(e) if isinstance(x, ir.Load))
-        if any(index in p.names() for x in loads for p in x.index):
+        if any(index in p.names() and x.buffer not in stored for x in loads for p in x.index):
             body.b.place.node, body.b.place.origin = None, s.origin
             raise _for_each_element(body.b, "inside a loop over elements", "the loop")
+
+
+def _stored_in_turns(block: Sequence[ir.Stmt]) -> frozenset[str]:
+    """The arrays that a turn of a loop stores into; none if a turn is about single elements."""
+    inside = list(statements(tuple(block)))
+    lengths = [a.hi - a.lo for s in inside if isinstance(s, (ir.Def, ir.Write)) for a in s.axes]
+    lengths += [s.hi - s.lo for s in inside if isinstance(s, ir.For)]
+    if all(n.constant is not None for n in lengths):
+        return frozenset()
+    return frozenset(s.buffer for s in inside if isinstance(s, ir.Write))
 
 
 def refuse_kept(b: Builder, block: Sequence[ir.Stmt]) -> None:

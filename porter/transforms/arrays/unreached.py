@@ -22,7 +22,9 @@ def guarded(
 ) -> tuple[ir.Reduce, list[ir.Axis]]:
     """The reduction and its axes, the first of them empty if the rest of the domain is."""
     names = {a.name for a in kept}
-    rest = [a.extent for a in domain if a.name not in names and not a.extent.is_positive()]
+    own = {a.extent for a in (*kept, *e.axes)}
+    others = (a.extent for a in domain if a.name not in names)
+    rest = [n for n in others if not n.is_positive() and n not in own]
     inner = [a for x in walk(e) if isinstance(x, ir.Reduce) for a in x.axes]
     if not rest or _sure(e, [*kept, *inner], context):
         return e, list(kept)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from porter import ir
 from porter.ir.context import Context
-from porter.ir.rebuild import map_blocks, map_parts
+from porter.ir.rebuild import map_blocks, map_statement
 from porter.sizes.polynomial import Apply, Poly, apply
 
 Body = tuple[ir.Stmt, ...]
@@ -58,12 +58,14 @@ def _settled(
         if isinstance(s, ir.For):
             extent = s.hi - s.lo if s.step > 0 else s.lo - s.hi
             return map_blocks(s, lambda b: _settled(b, checks, running | {extent}, buffers))
-        if isinstance(s, ir.Def) and made and running:
+        if isinstance(s, (ir.If, ir.While)):
+            s = map_blocks(s, lambda b: _settled(b, checks, running, buffers))
+        if not made or not (running or isinstance(s, ir.Write)):
+            return s
+        if isinstance(s, ir.Def):
             known = buffers[s.name]
             buffers[s.name] = replace(known, shape=tuple(map(size, known.shape)))
-        if made and (isinstance(s, ir.Write) or (isinstance(s, ir.Def) and running)):
-            return map_parts(s, lambda e: e, size, lambda d: d)
-        return s
+        return map_statement(s, size, lambda d: d)
 
     return tuple(map(statement, body))
 

@@ -42,6 +42,14 @@ def _part(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
     return _dominant(rng, n + 2, n + 2), n // 2
 
 
+def _checked(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
+    return _dominant(rng, n, n), 1e-12
+
+
+def _any_system(rng: np.random.Generator, n: int) -> tuple[Any, ...]:
+    return rng.uniform(-1, 1, (n, n)), rng.uniform(-1, 1, n), 1e-3
+
+
 CASES = {
     "gauss": Case(F2, custom=_matrix),
     "outer_products": Case(F2, custom=_matrix),
@@ -51,5 +59,7 @@ CASES = {
     "upper_cholesky": Case(F2, custom=_positive),
     "schur_complement": Case(f"{F2}, int64", custom=_part),
     "with_determinant": Case(F2, custom=_matrix),
+    "checked_pivots": Case(f"{F2}, float64", custom=_checked),
+    "partial_pivoting": Case(f"{F2}, float64[:], float64", custom=_any_system),
     "rows_scaled_afterwards": Case(F2, custom=_matrix),
 }

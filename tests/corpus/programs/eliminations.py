@@ -91,3 +91,32 @@ def rows_scaled_afterwards(A):
     for k in range(A.shape[0]):
         A[k + 1 :, k + 1 :] -= np.outer(A[k + 1 :, k], A[k, k + 1 :]) / A[k, k]
         A[k, k + 1 :] /= A[k, k]
+
+
+def checked_pivots(A, smallest):
+    """A turn raises where it cannot divide by what the turns before it have left."""
+    n = A.shape[0]
+    for k in range(n - 1):
+        if abs(A[k, k]) < smallest:
+            raise ValueError("the matrix is singular")
+        A[k + 1 :, k] /= A[k, k]
+        A[k + 1 :, k + 1 :] -= np.outer(A[k + 1 :, k], A[k, k + 1 :])
+
+
+def partial_pivoting(a, b, smallest):
+    """Rows change places, so that no multiple is larger than one."""
+    n = len(b)
+    for k in range(0, n - 1):
+        p = np.argmax(np.abs(a[k:n, k])) + k
+        if abs(a[p, k]) < smallest:
+            raise ValueError("the matrix is singular")
+        if p != k:
+            t = b[k]
+            b[k] = b[p]
+            b[p] = t
+            a[[k, p]] = a[[p, k]]
+        for i in range(k + 1, n):
+            if a[i, k] != 0.0:
+                lam = a[i, k] / a[k, k]
+                a[i, k + 1 : n] = a[i, k + 1 : n] - lam * a[k, k + 1 : n]
+                b[i] = b[i] - lam * b[k]

@@ -31,6 +31,7 @@ from porter.verify.inputs.cases import (
     further,
     retries,
     specs,
+    tame,
     with_own_blocks,
 )
 from porter.verify.inputs.shapes import complete, evaluate, parse_shapes
@@ -514,3 +515,14 @@ def test_the_constants_that_kernels_read_are_told() -> None:
     assert {"THREADS", "x"} <= constants_of_kernels(text) and "MAX_BLOCKS" not in (
         constants_of_kernels(text)
     )
+
+
+def test_no_turns_and_no_zeros_are_one() -> None:
+    """A case of small numbers that are not 0, of sizes 0: it had no number to give."""
+    types = parse_types("float64[:], int64")
+    parameters = [Parameter("x", types[0], ("n",)), Parameter("k", types[1], ())]
+    empty = next(spec for spec in TABLE if spec.most == 0)
+    inputs = [
+        build(parameters, spec, {"THREADS": 4}, np.random.default_rng(0)) for spec in tame(empty)
+    ]
+    assert [i.arguments[1].value for i in inputs][:2] == [0, 1]

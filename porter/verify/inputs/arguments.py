@@ -337,7 +337,8 @@ def _scalar(
             return spec.count if dtype == "int64" else np.dtype(dtype).type(spec.count)
         if parameter.index and sizes and spec.number % 4 == 3:
             return max(*sizes.values(), 2) - 2  # what lies inside of a border
-        number = int(rng.integers(1 if spec.ints == "ones" else spec.most // 4, spec.most + 1))
+        least = 1 if spec.ints == "ones" else spec.most // 4
+        number = int(rng.integers(least, max(least, spec.most) + 1))
         return number if dtype == "int64" else np.dtype(dtype).type(number)
     if spec.domain == "round" and letter == "f":
         real = float(_round(parameter.marks, (), rng))

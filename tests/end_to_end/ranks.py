@@ -3,13 +3,13 @@
     python -m tests.end_to_end.ranks PATTERN ... [--all | --elementwise] [--kinds] [--cures]
                                      [--part K/N]
 
-PATTERN is a part of a corpus case's name, and K counts from 0.  Prints a JSON line for each function that takes any
-rank (with --all, for every one; with --elementwise, for examples and elementwise functions): its
-calls, those that are wrong or refused, and how many it takes more than the original.  With
---kinds, integers, bools, lists, numbers and arrays of mixed widths follow; with --cures, what the
-first refusal of each class says to do is done.  A summary for elementwise functions and examples,
-and one for the rest, goes to stderr (`tests.end_to_end.refusals` adds up those of several parts).
-Needs NUMBA_ENABLE_CUDASIM=1 before Numba is imported.
+PATTERN is a part of a corpus case's name, and K counts from 0.  Prints a JSON line for each
+function that takes any rank (with --all, for every one; with --elementwise, for examples and
+elementwise functions): its calls, those that are wrong or refused, and how many it takes more than
+the original.  With --kinds, integers, bools, lists, numbers and arrays of mixed widths follow; with
+--cures, what the first refusal of each class says to do is done.  A summary for elementwise
+functions and examples, and one for the rest, goes to stderr (`tests.end_to_end.refusals` adds up
+those of several parts).  Needs NUMBA_ENABLE_CUDASIM=1 before Numba is imported.
 """
 
 from __future__ import annotations

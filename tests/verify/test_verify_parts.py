@@ -518,7 +518,7 @@ def test_the_constants_that_kernels_read_are_told() -> None:
 
 
 def test_no_turns_and_no_zeros_are_one() -> None:
-    """A case of small numbers that are not 0, of sizes 0: it had no number to give."""
+    """No turns means 0, but a case without zeros takes 1; no number was left to choose from."""
     types = parse_types("float64[:], int64")
     parameters = [Parameter("x", types[0], ("n",)), Parameter("k", types[1], ())]
     empty = next(spec for spec in TABLE if spec.most == 0)

@@ -95,7 +95,7 @@ def _for_each_element(b: Builder, where: str, what: str) -> Refusal:
     return b.refuse(
         "PRT902",
         f"`raise`, `assert` or `print` {where}",
-        f"check the whole array before {what}, for example with `np.any`",
+        f"check the whole array before or after {what}, for example with `np.any`",
     )
 
 

@@ -167,11 +167,13 @@ class Kernel:
 class Fitted:
     """As many threads as a row of this length can use; of rows of any length, THREADS.
 
-    With `warps`, a block has several short rows, each a warp.
+    With `warps`, a block has several short rows, each a warp.  Each of them keeps as much as a row
+    of the array `kept` in shared memory, if that is one and has room there.
     """
 
     length: Poly | None = None
     warps: bool = False
+    kept: str = ""
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ CONSTANTS = {
     "MOST_PARTIALS", "MOST_STATES", "ALONE", "CROWD", "CELLS", "LONG", "SOURCE", "FIXED", "PARTS",
     "GRAIN", "COLUMNS", "LAST_TURNS",
     "DRAWING", "STORING", "WARP", "SHORT", "SPIN", "STREAMS", "CHUNK_BYTES",
-    "WORKSPACE_BYTES", "RESULT_BYTES", "_KEPT", "PANEL", "WIDTH",
+    "WORKSPACE_BYTES", "RESULT_BYTES", "ROOM_BYTES", "_KEPT", "PANEL", "WIDTH",
 }  # fmt: skip
 #: functions of `templates/helpers_device.py.j2` and `helpers_host.py.j2`
 HELPERS = {
@@ -61,7 +61,7 @@ HELPERS = {
     "_on_device", "_array", "_weak", "_weak_integers", "_exact_integers", "_flat",
     "_expanded", "_widened", "_integer", "_from_float", "_doubled", "_number",
     "_to_device", "_same_memory", "_apart", "_blocks", "_row_threads", "_host_copy", "_to_host",
-    "_rows", "_result", "_as_given", "_cupy_stream", "_from_cupy", "_copy_back", "_slice_bound",
+    "_rows", "_room", "_result", "_as_given", "_cupy_stream", "_from_cupy", "_copy_back", "_slice_bound",
     "on_device", "_is_single", "_has_single",
     "_leading", "_collapsed", "_plain", "_plain_items", "_rank", "_kind", "_scalars", "_listed",
     "_refuse_wrapper", "_one_dtype", "_command", "_type_of", "_float64", "_narrow", "_complex128",

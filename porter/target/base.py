@@ -179,8 +179,11 @@ class Target(ABC):
         return self.workspace("done", groups or "1", "np.uint32", zero=True)
 
     @abstractmethod
-    def launch(self, kernel: str, grid: str, block: str, arguments: Sequence[str]) -> str:
-        """The statement that runs a kernel on a grid of blocks."""
+    def launch(
+        self, kernel: str, grid: str, block: str, arguments: Sequence[str], room: str = ""
+    ) -> str:
+        """The statement that runs a kernel on a grid of blocks, which have so many more bytes of
+        shared memory."""
 
     @property
     def tells_dtypes(self) -> bool:

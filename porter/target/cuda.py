@@ -41,6 +41,7 @@ class Cuda(Target):
         "MANY_THREADS": ("512", "threads of a block that works alone; a power of two"),
         "WARP": ("32", "threads of a warp"),
         "SHORT": ("1024", "longest row that one warp has"),
+        "ROOM_BYTES": ("32768", "most bytes of shared memory for what the rows of a block keep"),
         "BLOCK_X": ("32", "threads of a block along the fast axis, where there are several"),
         "STRIP": ("8", "rows of a strip of a product, whose terms threads share"),
         "DEPTH": ("4 * BLOCK_X", "terms of a strip that are in shared memory at a time"),
@@ -157,6 +158,9 @@ class Cuda(Target):
             return super().counter(groups)
         return Call(f"_counter(stream{groups and ', ' + groups})", ("_counter",))
 
-    def launch(self, kernel: str, grid: str, block: str, arguments: Sequence[str]) -> str:
+    def launch(
+        self, kernel: str, grid: str, block: str, arguments: Sequence[str], room: str = ""
+    ) -> str:
         """Numba's launch on the stream that the host function was given."""
-        return f"{kernel}[{grid}, {block}, stream]({', '.join(arguments)})"
+        shape = f"{grid}, {block}, stream{room and f', {room}'}"
+        return f"{kernel}[{shape}]({', '.join(arguments)})"

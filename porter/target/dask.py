@@ -83,7 +83,9 @@ class DaskCuda(Cuda):
         """`cuda.to_device`."""
         return f"cuda.to_device({array})"
 
-    def launch(self, kernel: str, grid: str, block: str, arguments: Sequence[str]) -> str:
+    def launch(
+        self, kernel: str, grid: str, block: str, arguments: Sequence[str], room: str = ""
+    ) -> str:
         """Numba's launch on the default stream."""
         return f"{kernel}[{grid}, {block}]({', '.join(arguments)})"
 

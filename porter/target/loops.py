@@ -79,7 +79,9 @@ class Loops(Target):
         """The array itself."""
         return array
 
-    def launch(self, kernel: str, grid: str, block: str, arguments: Sequence[str]) -> str:
+    def launch(
+        self, kernel: str, grid: str, block: str, arguments: Sequence[str], room: str = ""
+    ) -> str:
         """A call."""
         return f"{kernel}({', '.join(arguments)})"
 

@@ -7,7 +7,7 @@
 # porter: assumed softmax: x is a 2-D array of float64
 # porter: converts softmax: x: int32 and int64 whose largest value n keeps 2 * n within the dtype and within 2**53 become float64 (a pass over the array)
 # porter: verified softmax: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:662b1384e9063575b42a7c325f5ea81bd3a05a1f781894347fc079cd820fe04d
+# porter: output sha256:a2b8555b11af14657fdf2b818737b0687c5fedd906dc7b5bda9184cc9ffae44f
 
 """CUDA kernels for the NumPy functions of softmax.py."""
 
@@ -24,6 +24,7 @@ from numba import config, cuda
 THREADS = 256  # threads of a block; a power of two
 WARP = 32  # threads of a warp
 SHORT = 1024  # longest row that one warp has
+ROOM_BYTES = 32768  # most bytes of shared memory for what the rows of a block keep
 RESULT_BYTES = 268435456  # most bytes of results whose memory is used again
 _KEPT = threading.local()  # arrays for the next call of each thread
 SOURCE = "softmax.py"  # what is converted
@@ -102,9 +103,12 @@ def row_max(value, scratch):
 def softmax_rows(x, out):
     T = x.dtype.type
     scratch = cuda.shared.array(THREADS, x.dtype)
+    room = cuda.shared.array(0, x.dtype)
     i = row_of_grid()
     if i >= x.shape[0]:
         return
+    # in shared memory if there is room, else in the result
+    kept = room[cuda.threadIdx.y * x.shape[1] :] if len(room) else out[i]
     # the largest exponent becomes zero, so that exp cannot overflow
     # shifted = x - x.max(axis=1, keepdims=True)
     largest = T(-math.inf)
@@ -117,13 +121,13 @@ def softmax_rows(x, out):
     total = T(0.0)
     k, end = row_part(0, x.shape[1])
     while k < end:
-        out[i, k] = math.exp(x[i, k] - largest)
-        total += out[i, k]
+        kept[k] = math.exp(x[i, k] - largest)
+        total += kept[k]
         k += WARP
     total = row_sum(total, scratch)
     p, end = row_part(0, x.shape[1])
     while p < end:
-        out[i, p] = out[i, p] / total
+        out[i, p] = kept[p] / total
         p += WARP
 
 
@@ -140,7 +144,9 @@ def softmax(x, *, stream=None):
     out = _new(x.shape, x.dtype, stream)
     if x.shape[0] > 0:
         blocks, threads = _rows(x.shape[0], x.shape[1])
-        softmax_rows[blocks, threads, stream](d_x, out)
+        softmax_rows[blocks, threads, stream, _room(threads, x.shape[1], out.dtype)](
+            d_x, out
+        )
     return _result(out, on_device, stream)
 
 
@@ -318,6 +324,12 @@ def _rows(count, length):
         (WARP, max(THREADS // WARP, 1)) if length <= SHORT else (max(THREADS, WARP), 1)
     )
     return _blocks(count, threads[1]), threads
+
+
+def _room(threads, length, dtype):
+    """The bytes of shared memory for what the rows of a block keep, 0 if that is too much."""
+    needed = threads[1] * length * dtype.itemsize
+    return needed if needed <= ROOM_BYTES else 0
 
 
 def _to_host(array, stream):

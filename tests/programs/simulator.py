@@ -36,6 +36,7 @@ SMALL = {
     "LARGE": 5,
     "LONG": 2,
     "SHORT": 3,
+    "ROOM_BYTES": 600,
 }
 
 

@@ -361,6 +361,10 @@ def test_dynamic_shared_memory_and_module_variables() -> None:
         st.global.f64 [%d0], %g1;"""
     ran(body, 32, out, block=32, more=more, dynamic=256)
     assert out.tolist() == [k % 3 + 1 + 10 * k for k in range(32)]
+    size = """mov.u32 %r0, %dynamic_smem_size; cvt.rn.f64.u32 %g1, %r0;
+        mad.wide.u32 %d0, %i, 8, %a0; st.global.f64 [%d0], %g1;"""
+    ran(size, 32, out, block=32, more=more, dynamic=256)
+    assert set(out.tolist()) == {256.0}
     with pytest.raises(AccessError, match="of 128 bytes of shared memory"):
         ran(body, 32, out, block=32, more=more, dynamic=128)
 

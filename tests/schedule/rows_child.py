@@ -19,10 +19,10 @@ from tests.schedule.tiles_child import REAL, array
 
 BLOCKS = {
     "emulator": {"THREADS": 256},
-    "simulator": {"THREADS": 8, "SHORT": 6, "MAX_BLOCKS": 3},
+    "simulator": {"THREADS": 8, "SHORT": 6, "MAX_BLOCKS": 3, "ROOM_BYTES": 320},
 }
 #: rows: a block has 8 short ones; elements: a warp has 32 or 1 at a time, a block 256 or 8, and up
-#: to 1024 or 6 make a short row
+#: to 1024 or 6 make a short row, which keeps up to 512 or 5 of them (of 8 bytes) in shared memory
 ROWS = {
     "emulator": (0, 1, 2, 7, 8, 9, 17, 65, 1, 3),
     "simulator": (0, 1, 7, 8, 9, 24, 25, 30, 2, 3),

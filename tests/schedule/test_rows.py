@@ -237,8 +237,8 @@ def normal(x: "float64[:, :]"):
 """
 #: instructions of lanes for each element, at most; exp of float64 alone is 34 of them
 MOST = [
-    ("softmax", "float32", 512, 41),
-    ("softmax", "float64", 512, 71),
+    ("softmax", "float32", 512, 42),
+    ("softmax", "float64", 512, 72),
     ("softmax", "float64", 1024, 64),
     ("softmax", "float64", 8192, 70),
     ("log_softmax", "float32", 512, 43),
@@ -373,6 +373,56 @@ def test_what_a_row_computes_twice_stays_in_its_result(shell: Shell, name: str, 
     signature = ("--signature", "float64[:, :]")
     assert shell.convert("f.py", "-f", name, *signature, "-o", "-") == 0, shell.err
     assert shell.out.count("math.tanh(") == calls
+
+
+def test_what_a_row_keeps_has_room_in_shared_memory(shell: Shell) -> None:
+    """The launch says how much: the rows of a block, or nothing if that is too much."""
+    shell.write("f.py", KEPT)
+    signature = ("--signature", "float64[:, :]")
+    assert shell.convert("f.py", "-f", "kept", *signature, "--no-verify") == 0, shell.err
+    path = shell.folder / "f_cuda.py"
+    text = path.read_text()
+    kernel = text[text.index("def kept_rows") : text.index("def kept(")]
+    loops = kernel[kernel.index("while j <") :]
+    assert loops.count("out[") == 1 and loops.count("kept[") == 3
+    assert "_room(threads, x.shape[1], out.dtype)]" in text
+    room, f8, f4 = module(path, "sm_90")._room, np.dtype(np.float64), np.dtype(np.float32)
+    assert room((32, 8), 512, f8) == 8 * 512 * 8 and room((32, 8), 513, f8) == 0
+    assert room((32, 8), 1024, f4) == 32768 and room((256, 1), 4096, f8) == 32768
+    assert room((256, 1), 4097, f8) == 0 and room((32, 8), 0, f8) == 0
+
+
+ROOM = """import numpy as np
+
+
+def f(x: "float64[:, :]"):
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("engine", "right", "wrong"),
+    [
+        ("simulator", "if len(room) else", "if not len(room) else"),
+        ("simulator", "needed = threads[1] * length", "needed = length"),
+        ("simulator", "needed if needed <= ROOM_BYTES else 0", "min(needed, ROOM_BYTES)"),
+        ("simulator", "else out[i]", "else out[0]"),
+        ("emulator", "room[cuda.threadIdx.y * x.shape[1] :]", "room[:]"),
+    ],
+)
+def test_verification_sees_a_mistake_in_the_room_of_rows(
+    shell: Shell, engine: str, right: str, wrong: str
+) -> None:
+    """In every second case, long rows have none."""
+    shell.write("f.py", ROOM)
+    assert shell.convert("f.py", "--no-verify") == 0
+    path = shell.folder / "f_cuda.py"
+    text = path.read_text()
+    assert right in text
+    path.write_text(text.replace(right, wrong))
+    (found,) = verify_module(path, on=(engine,))
+    assert found.mismatch is not None
 
 
 def test_numba_cuda_mlir_has_no_shuffles(shell: Shell) -> None:

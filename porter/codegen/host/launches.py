@@ -120,7 +120,11 @@ class Launches(HostBase):
         at = len(args) - (1 if written.errors else 0)
         args[at:at] = own
         at = len(args) - len(written.made) - len(own) - (1 if written.errors else 0)
-        call = self.target.called(written.name, blocks, threads, args[:at], args[at:], stored)
+        room = self._room(written.grid)
+        if room:
+            call = self.target.launch(written.name, blocks, threads, args, room)
+        else:
+            call = self.target.called(written.name, blocks, threads, args[:at], args[at:], stored)
         self._timed(
             written.name, self.target.for_all(written.name, elements, args) if elements else call
         )
@@ -163,6 +167,15 @@ class Launches(HostBase):
             self.emit(f"blocks, threads = _rows({self.host.poly(rows)}, {most})")
             return "blocks", "threads"
         return self._blocks(grid), self._threads(grid)
+
+    def _room(self, grid: Grid) -> str:
+        """The bytes of shared memory for what rows keep."""
+        fitted = grid.threads
+        if not isinstance(fitted, Fitted) or not fitted.kept or not self.target.shuffles():
+            return ""
+        self._needs("_room")
+        length = self.host.poly(self.plan.buffers[fitted.kept].shape[-1])
+        return f"_room(threads, {length}, {self.buffer(fitted.kept)}.dtype)"
 
     def _blocks(self, grid: Grid) -> str:
         """The number of blocks along each axis."""

@@ -74,6 +74,8 @@ class Wave:
             return np.repeat(_place(self.blocks, task.grid, words[1]), self.per_block)
         if words[0] == "warpid":
             return inner // WARP
+        if words[0] == "dynamic_smem_size":
+            return task.dynamic
         if words[0] == "nwarpid":
             return -(-self.per_block // WARP)
         lane = inner % WARP

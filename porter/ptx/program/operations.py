@@ -28,7 +28,7 @@ from porter.ptx.text.records import (
 #: special registers, as the machine knows them
 SPECIAL = frozenset(
     [f"%{name}.{axis}" for name in ("tid", "ntid", "ctaid", "nctaid") for axis in "xyz"]
-    + ["%laneid", "%warpid", "%nwarpid"]
+    + ["%laneid", "%warpid", "%nwarpid", "%dynamic_smem_size"]
     + [f"%lanemask_{name}" for name in ("eq", "le", "lt", "ge", "gt")]
 )
 

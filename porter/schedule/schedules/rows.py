@@ -34,6 +34,7 @@ from porter.schedule.domains import flat_loop, product
 from porter.schedule.once.invariant import before_loops
 from porter.schedule.once.keeping import keeping
 from porter.schedule.once.repeated import named
+from porter.schedule.once.rooms import in_room, kept_of_row
 from porter.schedule.sharing import sharers, sharing
 from porter.schedule.steps import fold, scratch, stage
 from porter.schedule.within import Step, is_simple, localised, onto_rows, reads, within
@@ -94,7 +95,8 @@ class Rows(Schedule):
         length = kernel.reductions[0][1].axes[-1].extent
         # rows of different lengths: as many threads as a block has
         same = not length.names() & {a.name for a in kernel.axes}
-        fitted = Fitted(length if same else None, _by_warps(kernel))
+        kept = kept_of_row(kernel)
+        fitted = Fitted(length if same else None, _by_warps(kernel), kept.buffer if kept else "")
         return (Grid(((total, "1"),), fitted, (total,), whole=True),)
 
     def threads(self, kernel: Kernel) -> tuple[int, tuple[ir.Axis, ...]]:
@@ -117,8 +119,15 @@ class Rows(Schedule):
         if writers.shuffles and _by_warps(kernel):
             word, ends = "row", w.fresh("end")
             w.helper("row_of_grid", "row_part", *(["row_wait"] if any(waits) else []))
+        room, kept = {}, kept_of_row(kernel) if ends else None
+        if kept is not None:
+            room = self._room(w, kept, writers.buffers[kept.buffer])
+            kernel = in_room(kernel, kept, room["kept"])
         shared = scratch(w, kernel)
         row = flat_loop(w, kernel.axes, "row", blocks=True)
+        if kept is not None:
+            room["at"] = ", ".join(map(w.poly, kept.index[:-1]))
+            room["length"] = w.operand(writers.buffers[kept.buffer].shape[-1])
         steps = []
         for number, (step, waiting) in enumerate(zip(kernel.parts, waits, strict=True)):
             if isinstance(step, Fold):
@@ -130,7 +139,17 @@ class Rows(Schedule):
             else:
                 slots = stage(w, step, len(kernel.axes), word)
             steps.append({"waits": waiting, **slots})
-        return {"k": w, "scratch": shared, "row": row, "steps": steps, "ends": ends}
+        return {"k": w, "scratch": shared, "row": row, "steps": steps, "ends": ends, "room": room}
+
+    @staticmethod
+    def _room(w: KernelWriter, kept: ir.Write, result: ir.Buffer) -> dict[str, str]:
+        """Shared memory for what rows keep, and the array that one keeps it in."""
+        own = w.fresh("kept")
+        w.keeps(ir.Buffer(own, result.shape[-1:], result.dtype))
+        return {
+            "name": w.fresh("room"), "type": w.shared_type(result.dtype), "kept": own,
+            "result": result.name,
+        }  # fmt: skip
 
 
 def _by_warps(kernel: Kernel) -> bool:

@@ -31,7 +31,8 @@ MANY_BLOCKS = {
 GRID_LIMITS = ("MOST_PARTIALS", "MAX_BLOCKS")
 #: constants that only host functions read, to choose between kernels, and what makes them take
 #: those for large arrays; one of them at a time
-CHOICES = {"LARGE": 1, "LONG": 0, "SHORT": 0, "ALONE": 0, "CROWD": 0, "CHUNK_BYTES": 100}
+CHOICES = {"LARGE": 1, "LONG": 0, "SHORT": 0, "ALONE": 0, "CROWD": 0, "CHUNK_BYTES": 100,
+           "ROOM_BYTES": 200}  # fmt: skip
 #: cases beyond the table are numbered from here: past its repetitions and the large cases
 FIRST = 2_000_000
 #: cases of signatures that the table leaves out are numbered from here

@@ -38,6 +38,7 @@ from porter.schedule.once.rooms import in_room, kept_of_row
 from porter.schedule.sharing import sharers, sharing
 from porter.schedule.steps import fold, scratch, stage
 from porter.schedule.within import Step, is_simple, localised, onto_rows, reads, within
+from porter.schedule.writing import KernelWriter
 
 
 class Rows(Schedule):

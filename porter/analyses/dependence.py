@@ -187,6 +187,16 @@ class Pair:
             self.system.equal(i, combine(lo, 1, {self.system.fresh(): 1}, r.step))
 
 
+def never(tests: Sequence[Poly], ranges: Sequence[Range] = ()) -> bool:
+    """Whether no indices in their ranges have all of these at 0 or above."""
+    pair = Pair()
+    for r in ranges:
+        pair.range(r, "")
+    for e in tests:
+        pair.system.at_least(pair.row(e, ""), {})
+    return not pair.system.feasible()
+
+
 # -- branches ----------------------------------------------------------------------------
 
 #: polynomials that are >= 0, or == 0 where marked

@@ -67,6 +67,19 @@ def walk(expr: ir.Expr) -> Iterator[ir.Expr]:
             stack += below[::-1]
 
 
+def always(expr: ir.Expr) -> Iterator[ir.Expr]:
+    """The parts of an expression that are computed in any case."""
+    yield expr
+    if isinstance(expr, ir.Select):
+        yield from always(expr.cond)
+        other = set(always(expr.other))
+        yield from (x for x in always(expr.then) if x in other)
+    elif isinstance(expr, (ir.Op, ir.Cast)):
+        lazy = isinstance(expr, ir.Op) and expr.op in ("and", "or")
+        for x in children(expr)[:1] if lazy else children(expr):
+            yield from always(x)
+
+
 def loaded(*expressions: ir.Expr) -> set[str]:
     """The arrays that expressions read."""
     return {x.buffer for e in expressions for x in walk(e) if isinstance(x, ir.Load)}

@@ -13,10 +13,9 @@ from porter import ir
 from porter.analyses.accesses import accesses
 from porter.ir.axes import symbols
 from porter.ir.rebuild import map_exprs
-from porter.ir.walk import free_names, loaded, rewrite, substitute, walk
+from porter.ir.walk import always, free_names, loaded, rewrite, substitute, walk
 from porter.ir.weights import op_weight, weight
 from porter.schedule.base import Around, Fold, Kernel
-from porter.schedule.once.repeated import always
 from porter.schedule.sharing import Step, sharers
 from porter.schedule.within import members
 

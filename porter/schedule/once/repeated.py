@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from porter import ir
-from porter.ir.walk import children, free_names, rewrite, walk
+from porter.ir.walk import always, free_names, rewrite, walk
 from porter.ir.weights import op_weight, weight
 from porter.schedule.base import Around, Kernel
 
@@ -64,12 +64,3 @@ def _is_of_element(e: ir.Expr, inside: set[str]) -> bool:
     """Whether it is a number that each element has of its own."""
     fixed = all(not isinstance(x, (ir.Draw, ir.Reduce, ir.Object)) for x in walk(e))
     return fixed and e.dtype.kind in "fc" and bool(free_names(e) & inside)
-
-
-def always(e: ir.Expr) -> Iterator[ir.Expr]:
-    """The parts of an expression that are computed in any case."""
-    yield e
-    below = children(e) if isinstance(e, (ir.Op, ir.Cast, ir.Select)) else ()
-    lazy = isinstance(e, ir.Select) or (isinstance(e, ir.Op) and e.op in ("and", "or"))
-    for x in below[:1] if lazy else below:
-        yield from always(x)

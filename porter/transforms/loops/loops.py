@@ -44,6 +44,7 @@ from porter.transforms.loops.nests import (
     over_elements,
     triangle,
 )
+from porter.transforms.loops.orders.forwarded import forwarded
 from porter.transforms.loops.orders.right_looking import right_looking
 from porter.transforms.loops.orders.wavefronts import turns_in_fronts, wavefront
 from porter.transforms.loops.own_arrays import one_for_each
@@ -162,6 +163,9 @@ def _in_order(loop: ir.For, after: set[str], context: Context, reason: Refusal) 
     at_once = array_statement(loop, after, context)
     if at_once is not None:
         return [at_once]
+    computed = forwarded(loop, after, context)
+    if computed is not None:
+        return computed
     steps = None if context.alone else right_looking(loop, after, context)
     if steps is not None:
         return steps

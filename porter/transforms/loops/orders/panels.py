@@ -23,7 +23,7 @@ from functools import reduce
 from itertools import product
 
 from porter import ir
-from porter.analyses.dependence import cases_of
+from porter.analyses.dependence import cases_of, never
 from porter.analyses.reductions import has_data
 from porter.dtypes.dtype import BOOL, WEAK_INT, DType
 from porter.ir.aliasing import Aliases
@@ -33,7 +33,7 @@ from porter.ir.effects import expressions
 from porter.ir.rebuild import map_blocks, map_exprs, map_host, rename_axes, variables_as
 from porter.ir.walk import free_names, statements, substitute, walk
 from porter.sizes.polynomial import Integer, Poly, maximum, minimum, sym
-from porter.transforms.loops.orders.parts import never, not_negative
+from porter.transforms.loops.orders.parts import not_negative
 
 #: constants of the module: turns of a panel, and how many are left at the end at least
 TURNS, LAST = (Poly.atom(Integer(name, True)) for name in ("BLOCK_X", "LAST_TURNS"))

@@ -8,7 +8,7 @@ from functools import reduce
 from itertools import product
 
 from porter import ir
-from porter.analyses.dependence import Pair
+from porter.analyses.dependence import never
 from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.axes import Range
 from porter.ir.context import Context
@@ -33,16 +33,6 @@ def not_negative(e: Poly) -> ir.Expr:
     """The test of a number, written without a sign."""
     low = Poly(tuple((m, -c) for m, c in e.terms if c < 0))
     return ir.Op("ge", (ir.Value(e + low, INT64), ir.Value(low, INT64)), BOOL)
-
-
-def never(tests: Sequence[Poly], ranges: Sequence[Range] = ()) -> bool:
-    """Whether no indices in their ranges have all of these at 0 or above."""
-    pair = Pair()
-    for r in ranges:
-        pair.range(r, "")
-    for e in tests:
-        pair.system.at_least(pair.row(e, ""), {})
-    return not pair.system.feasible()
 
 
 def joined(parts: Sequence[Part], step: Range) -> list[Part]:

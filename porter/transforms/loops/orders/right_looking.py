@@ -21,7 +21,7 @@ from itertools import product
 from porter import ir
 from porter.analyses.accesses import Access
 from porter.analyses.aliases import under_one_name
-from porter.analyses.dependence import Extra, Nest, Site
+from porter.analyses.dependence import Extra, Nest, Site, never
 from porter.analyses.reductions import has_data
 from porter.ir.axes import Range
 from porter.ir.context import Context
@@ -30,7 +30,7 @@ from porter.ir.walk import substitute, walk
 from porter.sizes.affine import combine
 from porter.sizes.polynomial import Poly, maximum, sym
 from porter.transforms.loops.nests import farthest
-from porter.transforms.loops.orders.parts import Part, joined, never, not_negative, staged
+from porter.transforms.loops.orders.parts import Part, joined, not_negative, staged
 from porter.transforms.loops.orders.sums import Sum, domain, is_own, sums_of
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from porter import ir
-from porter.analyses.dependence import cases_of
+from porter.analyses.dependence import cases_of, never
 from porter.analyses.reductions import has_data
 from porter.ir.axes import Range
 from porter.ir.effects import defs_in
@@ -16,7 +16,6 @@ from porter.ir.walk import loaded, rewrite, substitute, walk
 from porter.sizes.polynomial import Poly, sym
 from porter.transforms.loops.folds import fold_loop
 from porter.transforms.loops.nests import single_store
-from porter.transforms.loops.orders.parts import never
 from porter.transforms.loops.scatter import unmarked_poly
 
 

@@ -1,4 +1,4 @@
-"""Loops whose iterations read what one of them has stored, and statements that read their target."""
+"""Loops whose iterations read what one of them stores, and statements that read their target."""
 
 from __future__ import annotations
 

@@ -43,6 +43,16 @@ HELD = {
     "v = x[i] if y[i] > 0 else v\nout[i] = v": True,
     "if x[i] > 0:\n    v = 1.0\nelif x[i] < 0:\n    v = 2.0\nout[i] = v": True,
     "if x[i] > 0:\n    v = y[i]\nelse:\n    out[i] = v": True,
+    # the largest or smallest so far
+    "if x[i] > v:\n    v = x[i]\nout[i] = v": True,
+    "if v >= x[i]:\n    v = x[i]\nout[i] = v": True,
+    "v = x[i] if x[i] > v else v\nout[i] = v": True,
+    "if x[i] * y[i] > v:\n    out[i] = y[i]\n    v = x[i] * y[i]\nout[i] = out[i] + v": True,
+    "if x[i] > v:\n    v = x[i]\ngap = v - y[i]\nout[i] = gap * gap": True,
+    # a branch that reads what it changes
+    "if x[i] > v:\n    out[i] = v\n    v = x[i]": False,
+    # two values that wait for each other
+    "if x[i] > v:\n    v = x[i]\nelse:\n    v = v - 1.0\nout[i] = v": False,
     # the condition is about what is held itself
     "if x[i] > v:\n    v = y[i]\nout[i] = v": False,
     # the value depends on the old one, beyond a sum

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from porter import ir
 from porter.dtypes.dtype import BOOL, INT64
-from porter.ir.effects import defs_in, exposed_scalars
+from porter.ir.effects import defs_in, exposed_scalars, uses_in
 from porter.ir.rebuild import map_exprs, variables_as
 from porter.ir.scalars import cast
-from porter.ir.walk import free_names, rewrite, scalars_of
+from porter.ir.walk import free_names, loaded, rewrite, scalars_of, statements
 from porter.sizes.polynomial import Poly, maximum, sym
 
 _FOLDS = {
@@ -246,15 +247,77 @@ def _extreme(name: str, cond: ir.Expr, value: ir.Expr) -> str | None:
     return None
 
 
+def values_in_place(
+    body: tuple[ir.Stmt, ...], carried: set[str], after: set[str]
+) -> tuple[ir.Stmt, ...]:
+    """The statements with values of what is carried in the place of the variables that have them,
+    if nothing changes in between: `gap = high - x[i]`."""
+    written = defs_in(body).arrays
+    names = Counter(x.name for x in statements(body) if isinstance(x, ir.Let))
+    for k, s in enumerate(body):
+        if not isinstance(s, ir.Let) or names[s.name] > 1 or s.name in carried | after:
+            continue
+        read, rest = scalars_of(s.value), body[k + 1 :]
+        ends = (n for n, x in enumerate(rest) if defs_in((x,)).scalars & read)
+        late = rest[next(ends, len(rest)) :]
+        if read & carried and not loaded(s.value) & written | uses_in(late).scalars & {s.name}:
+            value = variables_as({s.name: s.value})
+            moved = (*body[:k], *(map_exprs(x, value) for x in rest))
+            return values_in_place(moved, carried, after)
+    return body
+
+
+def running_extremes(body: Sequence[ir.Stmt]) -> Iterator[ir.Stmt]:
+    """The statements, `if x > m: m = x` as `m = maximum(m, x)` behind what else the branch does."""
+    for s in body:
+        cond: ir.Expr | None = None
+        block: tuple[ir.Stmt, ...] = ()
+        if isinstance(s, ir.If) and not s.orelse:
+            cond, block = s.cond, s.body
+        elif isinstance(s, ir.Let) and isinstance(s.value, ir.Select):
+            if s.value.other == ir.Local(s.name, s.value.dtype):
+                cond, block = s.value.cond, (replace(s, value=s.value.then),)
+        found = None if cond is None else _only_extreme(cond, block)
+        if found is None or cond is None:
+            yield s
+            continue
+        let, op = found
+        rest = tuple(x for x in block if x is not let)
+        if rest:
+            yield ir.If(cond, rest, (), s.origin)
+        dtype = let.value.dtype
+        value = ir.Op(op, (ir.Local(let.name, dtype), _ordered(op, let.value)), dtype)
+        yield replace(let, value=value)
+
+
+def _only_extreme(cond: ir.Expr, block: Sequence[ir.Stmt]) -> tuple[ir.Let, str] | None:
+    """The statement of a branch that takes the larger value, which may as well be the last one."""
+    for s in block:
+        op = _extreme(s.name, cond, s.value) if isinstance(s, ir.Let) else None
+        if op is None or not isinstance(s, ir.Let) or s.value.dtype.kind not in "fiu":
+            continue
+        rest = [x for x in block if x is not s]
+        touched = {s.name} | scalars_of(s.value)
+        if s.name in uses_in(rest).scalars or defs_in(rest).scalars & touched:
+            return None
+        return None if defs_in(rest).arrays & loaded(s.value) else (s, op)
+    return None
+
+
+def _ordered(op: str, term: ir.Expr) -> ir.Expr:
+    """A term of a maximum or a minimum; a NaN never compares greater, so it is left out."""
+    if term.dtype.kind != "f":
+        return term
+    neutral = ir.Const(-math.inf if op == "maximum" else math.inf, term.dtype)
+    return ir.Select(ir.Op("eq", (term, term), BOOL), term, neutral, term.dtype)
+
+
 def _python_extreme(s: ir.Let, op: str, term: ir.Expr, axis: ir.Axis) -> ir.Let:
-    """`if x > m: m = x` over the axis: a NaN never compares greater, so it is left out."""
+    """`if x > m: m = x` over the axis."""
     dtype = s.value.dtype
-    if dtype.kind == "f":
-        neutral = ir.Const(-math.inf if op == "maximum" else math.inf, dtype)
-        term = ir.Select(ir.Op("eq", (term, term), BOOL), term, neutral, dtype)
-    else:
+    if dtype.kind != "f":
         return ir.Let(s.name, _with_old(op, term, ir.Local(s.name, dtype), axis), s.origin)
-    total = ir.Reduce(_FOLDS[op], (axis,), term, dtype)
+    total = ir.Reduce(_FOLDS[op], (axis,), _ordered(op, term), dtype)
     old = ir.Local(s.name, dtype)
     better = ir.Op("gt" if op == "maximum" else "lt", (total, old), BOOL)
     return ir.Let(s.name, ir.Select(better, total, old, dtype), s.origin)

@@ -24,7 +24,7 @@ from porter.ir.rebuild import map_exprs, rename_axes, variables_as
 from porter.ir.scalars import cast, number, operate
 from porter.ir.walk import loaded, rewrite, scalars_of, statements, substitute, walk
 from porter.sizes.polynomial import Data, Poly, sym
-from porter.transforms.loops.folds import fold_loop
+from porter.transforms.loops.folds import fold_loop, running_extremes, values_in_place
 from porter.transforms.loops.nests import cut
 from porter.transforms.loops.recurrences import (
     Step,
@@ -80,7 +80,8 @@ def _upwards(loop: ir.For) -> ir.For:
 
 def _accumulators(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] | None:
     """The running folds of all variables that the loop carries, and the loop without them."""
-    loop = replace(loop, body=_joined(tuple(map(_chosen, loop.body))))
+    body = tuple(running_extremes(loop.body))
+    loop = replace(loop, body=_joined(tuple(map(_chosen, body))))
     plain = (ir.Let, ir.Write, ir.If)
     if not all(isinstance(s, plain) for s in statements(loop.body)):
         return None
@@ -88,6 +89,7 @@ def _accumulators(loop: ir.For, after: set[str], context: Context) -> list[ir.St
     exposed = exposed_scalars(loop.body) & set(carried)
     if not exposed or any(carried.count(n) > 1 for n in exposed):
         return None
+    loop = replace(loop, body=values_in_place(loop.body, exposed, after))
     split = _Split(loop, exposed, context)
     split.couple()
     rest = split.block(loop.body, None)

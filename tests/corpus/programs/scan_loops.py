@@ -317,3 +317,69 @@ def downwards_to(x, last):
     for i in range(x.shape[0] - 1, last, -1):
         out[i] = x[i] * i
     return out
+
+
+def highest_by_if(p):
+    out = np.empty_like(p)
+    high = p[0]
+    for i in range(len(p)):
+        if p[i] > high:
+            high = p[i]
+        out[i] = high
+    return out
+
+
+def lowest_and_its_place(p):
+    out = np.empty_like(p)
+    at = np.empty(len(p), np.int64)
+    low = np.inf
+    k = -1
+    for i in range(len(p)):
+        if p[i] < low:
+            low = p[i]
+            k = i
+        out[i] = low
+        at[i] = k
+    return out, at
+
+
+def trailing_stop(p, fraction):
+    """Where prices are below the highest so far by more than a fraction."""
+    high = p[0]
+    out = np.zeros(len(p), np.bool_)
+    for i in range(1, len(p)):
+        high = p[i] if high < p[i] else high
+        out[i] = p[i] < high * (1 - fraction)
+    return out
+
+
+def largest_of_integers(p):
+    out = np.empty_like(p)
+    m = 0
+    for i in range(len(p)):
+        if p[i] >= m:
+            m = p[i]
+        out[i] = m
+    return out, m
+
+
+def deepest_fall(p):
+    high = p[0]
+    deepest = 0.0
+    for i in range(len(p)):
+        if p[i] > high:
+            high = p[i]
+        fall = high - p[i]
+        if fall > deepest:
+            deepest = fall
+    return deepest
+
+
+def highest_before(p, out):
+    """The branch reads what it changes."""
+    high = 0.0
+    for i in range(len(p)):
+        if p[i] > high:
+            out[i] = high
+            high = p[i]
+    return high

@@ -365,7 +365,7 @@ def largest_of_integers(p):
 
 def deepest_fall(p):
     high = p[0]
-    deepest = 0.0
+    deepest = p[0] - p[0]
     for i in range(len(p)):
         if p[i] > high:
             high = p[i]

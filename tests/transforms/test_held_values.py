@@ -49,6 +49,12 @@ HELD = {
     "v = x[i] if x[i] > v else v\nout[i] = v": True,
     "if x[i] * y[i] > v:\n    out[i] = y[i]\n    v = x[i] * y[i]\nout[i] = out[i] + v": True,
     "if x[i] > v:\n    v = x[i]\ngap = v - y[i]\nout[i] = gap * gap": True,
+    # sums and counts that begin again
+    "if x[i] > 0:\n    v = v + 1.0\nelse:\n    v = 0.0\nout[i] = v": True,
+    "v += y[i]\nif x[i] > 0:\n    v = 0.0\nout[i] = v": True,
+    "v = 0.0 if x[i] > 0 else v + y[i]\nout[i] = v": True,
+    "if x[i] > 0:\n    v = 2.0 * v\nelse:\n    v = v * v\nout[i] = v": False,
+    "if x[i] > v:\n    v = v + 1.0\nelse:\n    v = 0.0\nout[i] = v": False,
     # a branch that reads what it changes
     "if x[i] > v:\n    out[i] = v\n    v = x[i]": False,
     # two values that wait for each other

@@ -11,7 +11,7 @@ from porter import ir
 from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.effects import defs_in, exposed_scalars, uses_in
 from porter.ir.rebuild import map_exprs, variables_as
-from porter.ir.scalars import cast
+from porter.ir.scalars import cast, number, operate
 from porter.ir.walk import free_names, loaded, rewrite, scalars_of, statements
 from porter.sizes.polynomial import Poly, maximum, sym
 
@@ -24,6 +24,10 @@ _FOLDS = {
     "and": "all",
     "or": "any",
 }
+
+
+#: when a variable takes a value, always where that is None, and the value
+Held = tuple[ir.Expr | None, ir.Expr]
 
 
 def fold_loop(loop: ir.For, after: set[str]) -> list[ir.Let] | None:
@@ -247,6 +251,78 @@ def _extreme(name: str, cond: ir.Expr, value: ir.Expr) -> str | None:
     return None
 
 
+def turned(e: ir.Expr, old: ir.Local) -> ir.Expr | None:
+    """Where a truth value becomes the other one: `not on`, or `on` where that does not hold."""
+    if old.dtype.kind != "b":
+        return None
+    match e:
+        case ir.Op("not", (ir.Cast(arg) | arg,)) if arg == old:
+            return number(True)
+        case ir.Select(cond, then, other) if old.name not in scalars_of(cond):
+            if other == old and turned(then, old) == number(True):
+                return cond
+            if then == old and turned(other, old) == number(True):
+                return operate("not", cond)
+    return None
+
+
+def held_value(e: ir.Expr, name: str) -> Held | None:
+    """When a variable takes another value, always where that is None, and which one; None if the
+    new value depends on the old one."""
+    if isinstance(e, ir.Select):
+        parts = [None if _is(x, name) else held_value(x, name) for x in (e.then, e.other)]
+        kept = [_is(x, name) for x in (e.then, e.other)]
+        if all(kept) or any(p is None and not k for p, k in zip(parts, kept, strict=True)):
+            return None
+        if name in scalars_of(e.cond):
+            return None
+        one, other = parts
+        otherwise = operate("not", e.cond)
+        if one is None or other is None:
+            found, where = (one, e.cond) if one is not None else (other, otherwise)
+            assert found is not None
+            test = where if found[0] is None else operate("and", where, found[0])
+            return test, found[1]
+        if one[0] is None and other[0] is None:
+            return None, e
+        yes, no = (number(True) if p[0] is None else p[0] for p in (one, other))
+        both = operate("and", e.cond, yes), operate("and", otherwise, no)
+        return operate("or", *both), replace(e, then=one[1], other=other[1])
+    return None if name in scalars_of(e) else (None, e)
+
+
+def _is(e: ir.Expr, name: str) -> bool:
+    return isinstance(e, ir.Local) and e.name == name
+
+
+def chosen(s: ir.Stmt) -> ir.Stmt:
+    """A branch that only gives a variable another value, or keeps it, as a choice of values."""
+    if not isinstance(s, ir.If):
+        return s
+    names = {x.name for x in statements((s,)) if isinstance(x, ir.Let)}
+    one, other = _given(s.body), _given(s.orelse)
+    if len(names) != 1 or one is None or other is None:
+        return s
+    (name,) = names
+    dtype = next(x.value.dtype for x in statements((s,)) if isinstance(x, ir.Let))
+    old = ir.Local(name, dtype)
+    value = ir.Select(s.cond, one[0] if one else old, other[0] if other else old, dtype)
+    alike = all(x.dtype == dtype for x in (value.then, value.other))
+    # a sum where a condition holds stays one
+    plain = bool(one and other) or held_value(value, name) is not None
+    return ir.Let(name, value, s.origin) if alike and plain else s
+
+
+def _given(body: Sequence[ir.Stmt]) -> list[ir.Expr] | None:
+    """What a block gives the one variable that it assigns: nothing, a value; None for others."""
+    match list(map(chosen, body)):
+        case []:
+            return []
+        case [ir.Let(value=value)]:
+            return [value]
+    return None
+
+
 def values_in_place(
     body: tuple[ir.Stmt, ...], carried: set[str], after: set[str]
 ) -> tuple[ir.Stmt, ...]:
@@ -268,7 +344,8 @@ def values_in_place(
 
 
 def running_extremes(body: Sequence[ir.Stmt]) -> Iterator[ir.Stmt]:
-    """The statements, `if x > m: m = x` as `m = maximum(m, x)` behind what else the branch does."""
+    """The statements, `if x > m: m = x` as `m = maximum(m, x)` behind what else the branch does;
+    `if x != m: m = x` is `m = x`."""
     for s in body:
         cond: ir.Expr | None = None
         block: tuple[ir.Stmt, ...] = ()
@@ -286,15 +363,21 @@ def running_extremes(body: Sequence[ir.Stmt]) -> Iterator[ir.Stmt]:
         if rest:
             yield ir.If(cond, rest, (), s.origin)
         dtype = let.value.dtype
-        value = ir.Op(op, (ir.Local(let.name, dtype), _ordered(op, let.value)), dtype)
-        yield replace(let, value=value)
+        if op != "ne":
+            value = ir.Op(op, (ir.Local(let.name, dtype), _ordered(op, let.value)), dtype)
+            let = replace(let, value=value)
+        yield let
 
 
 def _only_extreme(cond: ir.Expr, block: Sequence[ir.Stmt]) -> tuple[ir.Let, str] | None:
     """The statement of a branch that takes the larger value, which may as well be the last one."""
     for s in block:
         op = _extreme(s.name, cond, s.value) if isinstance(s, ir.Let) else None
-        if op is None or not isinstance(s, ir.Let) or s.value.dtype.kind not in "fiu":
+        if isinstance(s, ir.Let) and op is None and s.value.dtype.kind in "iub":
+            sides = {s.value, ir.Local(s.name, s.value.dtype)}
+            differs = isinstance(cond, ir.Op) and cond.op == "ne" and {*cond.args} == sides
+            op = "ne" if differs else None
+        if op is None or not isinstance(s, ir.Let) or s.value.dtype.kind not in "fiub":
             continue
         rest = [x for x in block if x is not s]
         touched = {s.name} | scalars_of(s.value)

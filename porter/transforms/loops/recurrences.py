@@ -48,9 +48,10 @@ def linear(step: ir.Expr, old: ir.Expr) -> Step | None:
     """A step with the old value in one product; None if it is another one.
 
     Numbers are integers of 64 bits, or floats of 32 or 64: of floats the factors are compared with
-    one, and narrower numbers are computed with in wider ones.
+    one, and narrower numbers are computed with in wider ones.  Python's integers have no end, so
+    they may only be counted, from 0 again where a condition holds.
     """
-    if not has_kernels(step.dtype):
+    if not has_kernels(replace(step.dtype, weak=False)):
         return None
     factor, body = _split(step, old) or (None, None)
     if factor is not None and body is not None:
@@ -59,7 +60,14 @@ def linear(step: ir.Expr, old: ir.Expr) -> Step | None:
         found = (_towards(step, old) or _quotient(step, old)) if step.dtype.kind == "f" else None
     if found is None or any(isinstance(x, ir.Reduce) for x in found.nodes):
         return None
-    return found
+    return None if step.dtype.weak and not _counts(found.factor) else found
+
+
+def _counts(factor: ir.Expr) -> bool:
+    """Whether a factor of integers is 0 or 1 in each case."""
+    if isinstance(factor, ir.Select):
+        return _counts(factor.then) and _counts(factor.other)
+    return factor in (cast(number(0), factor.dtype), cast(number(1), factor.dtype))
 
 
 #: the factor of the old value, and what is added, where there is any
@@ -85,6 +93,14 @@ def _split(e: ir.Expr, old: ir.Expr) -> _Parts | None:
                 return None
             factor = _opposite(second[0]) if e.op == "sub" else second[0]
             return first[0] or factor, total(e, first[1], second[1])
+        case ir.Select(cond, then, other) if all(x != old for x in walk(cond)):
+            first, second = _split(then, old), _split(other, old)
+            if first is None or second is None:
+                return None
+            zero = cast(number(0), e.dtype)
+            (one, some), (two, rest) = ((a or zero, b or zero) for a, b in (first, second))
+            factor = one if one == two else replace(e, then=one, other=two)
+            return factor, some if some == rest else replace(e, then=some, other=rest)
     return None
 
 

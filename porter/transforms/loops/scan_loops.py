@@ -24,7 +24,15 @@ from porter.ir.rebuild import map_exprs, rename_axes, variables_as
 from porter.ir.scalars import cast, number, operate
 from porter.ir.walk import loaded, rewrite, scalars_of, statements, substitute, walk
 from porter.sizes.polynomial import Data, Poly, sym
-from porter.transforms.loops.folds import fold_loop, running_extremes, values_in_place
+from porter.transforms.loops.folds import (
+    Held,
+    chosen,
+    fold_loop,
+    held_value,
+    running_extremes,
+    turned,
+    values_in_place,
+)
 from porter.transforms.loops.nests import cut
 from porter.transforms.loops.recurrences import (
     Step,
@@ -37,8 +45,6 @@ from porter.transforms.loops.recurrences import (
 )
 from porter.transforms.loops.second_order import Pair, states
 
-#: when a variable takes a value, always where that is None, and the value
-Held = tuple[ir.Expr | None, ir.Expr]
 #: what can be scanned: an operation, its fold, and the value that it ignores
 _FOLDS = {"add": ("sum", 0), "mul": ("prod", 1), "maximum": ("max", None),
           "minimum": ("min", None), "or": ("any", 0), "and": ("all", 1)}  # fmt: skip
@@ -81,7 +87,7 @@ def _upwards(loop: ir.For) -> ir.For:
 def _accumulators(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] | None:
     """The running folds of all variables that the loop carries, and the loop without them."""
     body = tuple(running_extremes(loop.body))
-    loop = replace(loop, body=_joined(tuple(map(_chosen, body))))
+    loop = replace(loop, body=_joined(tuple(map(chosen, body))))
     plain = (ir.Let, ir.Write, ir.If)
     if not all(isinstance(s, plain) for s in statements(loop.body)):
         return None
@@ -251,13 +257,18 @@ class _Split:
         """The running fold of `s = s op term`, if term depends on nothing that is carried."""
         if not isinstance(s, ir.Let) or s.name not in self.carried or s.name in self.running:
             return
-        held = _held(s.value, s.name)
+        held = held_value(s.value, s.name)
         if held is not None:
             self._announce_held(s, held, cond)
             return
-        if not isinstance(s.value, ir.Op):
-            return
         old = ir.Local(s.name, s.value.dtype)
+        turns = turned(s.value, old)
+        if turns is not None:
+            self._announce_turned(s, turns, cond)
+            return
+        if not isinstance(s.value, ir.Op):
+            self._announce_linear(s, old, cond)
+            return
         op, args = s.value.op, s.value.args
         term = None
         if op in _FOLDS and len(args) == 2 and old in args:
@@ -295,6 +306,21 @@ class _Split:
         self._define_running(
             s, lambda axis, place: running(axis, found, (y, exact), start, place, self.context)
         )
+
+    def _announce_turned(self, s: ir.Let, where: ir.Expr, cond: ir.Expr | None) -> None:
+        """A truth value that turns: it is the old one after an even number of turns."""
+        test = self._free(where if cond is None else operate("and", where, cond))
+        if test is None:
+            return
+        term = cast(test, INT64)
+        array, _ = _running(self.loop, f"{s.name}_turns", "sum", term, s, self.context, self.defs)
+        start = ir.Local(s.name, s.value.dtype)
+
+        def at(p: Poly) -> ir.Expr:
+            odd = operate("mod", ir.Load(array, (p,), INT64), number(2))
+            return operate("ne", start, operate("eq", odd, number(1)))
+
+        self._tell(s, at)
 
     def _announce_held(self, s: ir.Let, held: Held, cond: ir.Expr | None) -> None:
         """A variable that keeps what an earlier iteration gave it: the last iteration that set it
@@ -340,7 +366,8 @@ class _Split:
         axis = ir.Axis(context.fresh(loop.index), loop.hi - loop.lo)
         buffer = context.buffer(f"{s.name}_so_far", (axis,), dtype)
         place = {loop.index: symbols([axis])[0] + loop.lo}
-        self.defs.append(ir.Def(buffer.name, (axis,), dtype, made(axis, place), s.origin))
+        value = made(axis, place)
+        self.defs.append(ir.Def(buffer.name, (axis,), buffer.dtype, value, s.origin))
 
         def at(p: Poly) -> ir.Expr:
             return ir.Load(buffer.name, (p,), dtype)
@@ -371,61 +398,6 @@ class _Split:
         array, _ = _running(loop, f"{s.name}_so_far", fold, term, s, context, self.defs)
         start = ir.Local(s.name, dtype)
         self._tell(s, lambda p: ir.Op(op, (start, ir.Load(array, (p,), dtype)), dtype))
-
-
-def _held(e: ir.Expr, name: str) -> Held | None:
-    """When a variable takes another value, always where that is None, and which one; None if the
-    new value depends on the old one."""
-    if isinstance(e, ir.Select):
-        parts = [None if _is(x, name) else _held(x, name) for x in (e.then, e.other)]
-        kept = [_is(x, name) for x in (e.then, e.other)]
-        if all(kept) or any(p is None and not k for p, k in zip(parts, kept, strict=True)):
-            return None
-        if name in scalars_of(e.cond):
-            return None
-        one, other = parts
-        otherwise = operate("not", e.cond)
-        if one is None or other is None:
-            found, where = (one, e.cond) if one is not None else (other, otherwise)
-            assert found is not None
-            test = where if found[0] is None else operate("and", where, found[0])
-            return test, found[1]
-        if one[0] is None and other[0] is None:
-            return None, e
-        yes, no = (number(True) if p[0] is None else p[0] for p in (one, other))
-        both = operate("and", e.cond, yes), operate("and", otherwise, no)
-        return operate("or", *both), replace(e, then=one[1], other=other[1])
-    return None if name in scalars_of(e) else (None, e)
-
-
-def _is(e: ir.Expr, name: str) -> bool:
-    return isinstance(e, ir.Local) and e.name == name
-
-
-def _chosen(s: ir.Stmt) -> ir.Stmt:
-    """A branch that only gives a variable another value, or keeps it, as a choice of values."""
-    if not isinstance(s, ir.If):
-        return s
-    names = {x.name for x in statements((s,)) if isinstance(x, ir.Let)}
-    one, other = _given(s.body), _given(s.orelse)
-    if len(names) != 1 or one is None or other is None:
-        return s
-    (name,) = names
-    dtype = next(x.value.dtype for x in statements((s,)) if isinstance(x, ir.Let))
-    old = ir.Local(name, dtype)
-    value = ir.Select(s.cond, one[0] if one else old, other[0] if other else old, dtype)
-    alike = all(x.dtype == dtype for x in (value.then, value.other))
-    return ir.Let(name, value, s.origin) if alike and _held(value, name) is not None else s
-
-
-def _given(body: Sequence[ir.Stmt]) -> list[ir.Expr] | None:
-    """What a block gives the one variable that it assigns: nothing, a value; None for others."""
-    match list(map(_chosen, body)):
-        case []:
-            return []
-        case [ir.Let(value=value)]:
-            return [value]
-    return None
 
 
 def _is_positive(p: Poly) -> ir.Expr:

@@ -46,4 +46,11 @@ CASES: dict[str, Case] = {
     "largest_of_integers": Case("int64[:]", "n"),
     "deepest_fall": Case(V, "n:special", least=1),
     "highest_before": refused(f"{V}, {V}", "PRT904", "n n"),
+    "positives_in_a_row": Case(V, "n:special"),
+    "longest_run": Case("int64[:]", "n"),
+    "since_the_last": Case("bool[:]", "n"),
+    "sums_since_reset": Case(f"{V}, bool[:]", "n:special n"),
+    "toggled": Case(V, "n:special"),
+    "labels_of_runs": Case("int64[:]", "n"),
+    "doubled_or_reset": refused("int64", "PRT904", "=n"),
 }

@@ -383,3 +383,78 @@ def highest_before(p, out):
             out[i] = high
             high = p[i]
     return high
+
+
+def positives_in_a_row(x):
+    out = np.zeros(len(x), np.int64)
+    run = 0
+    for i in range(len(x)):
+        if x[i] > 0:
+            run += 1
+        else:
+            run = 0
+        out[i] = run
+    return out
+
+
+def longest_run(x):
+    run = 1
+    longest = 1
+    for i in range(1, len(x)):
+        if x[i] == x[i - 1]:
+            run += 1
+        else:
+            run = 1
+        if run > longest:
+            longest = run
+    return longest
+
+
+def since_the_last(event):
+    out = np.zeros(len(event), np.int64)
+    count = 0
+    for i in range(len(event)):
+        count += 1
+        if event[i]:
+            count = 0
+        out[i] = count
+    return out
+
+
+def sums_since_reset(x, reset):
+    out = np.empty_like(x)
+    total = 0.0
+    for i in range(len(x)):
+        total = 0.0 if reset[i] else total + x[i]
+        out[i] = total
+    return out
+
+
+def toggled(x):
+    out = np.zeros(len(x), np.bool_)
+    on = False
+    for i in range(len(x)):
+        if x[i] > 0.5:
+            on = not on
+        out[i] = on
+    return out, on
+
+
+def labels_of_runs(x):
+    out = np.empty(len(x), np.int64)
+    label = 0
+    last = 0
+    for i in range(len(x)):
+        if x[i] != last:
+            label += 1
+            last = x[i]
+        out[i] = label
+    return out, last
+
+
+def doubled_or_reset(n):
+    """Python's integers have no end."""
+    value = 1
+    for i in range(n):
+        value = 2 * value if i % 100 else 1
+    return value

@@ -14,8 +14,9 @@ class Recurrence(Scan):
     """`y = start`, then `y = step` for each value of the only axis, in order.
 
     But for rounding, `step` is `factor * y + body`, in which a variable called `old` is `y`; with
-    `towards` it is no number where `y` is infinite.  `start` does not depend on the axis.  The name
-    of the operation is `linear`.
+    `towards` it is no number where `y` is infinite, and with `resets` the factor is 0 where `step`
+    does not depend on `y`, and 1 elsewhere.  `start` does not depend on the axis.  The name of the
+    operation is `linear`.
     """
 
     factor: Expr
@@ -23,6 +24,7 @@ class Recurrence(Scan):
     step: Expr
     old: str
     towards: bool = False
+    resets: bool = False
 
     @property
     def olds(self) -> tuple[str, ...]:

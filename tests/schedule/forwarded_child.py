@@ -25,7 +25,8 @@ SHAPES = ((0, 3), (1, 1), (2, 2), (3, 1), (1, 4), (4, 4), (5, 5), (3, 6), (7, 5)
 BODIES = (
     "u[i, j] = min(u[i, j], u[i, p] + u[q, j])",
     "if u[i, p] + u[q, j] < u[i, j]:\n                u[i, j] = u[i, p] + u[q, j]",
-    "t = u[q, j] - u[i, p]\n            if t > u[i, j] or w[i, j] > 2:\n                u[i, j] = t",
+    "t = u[q, j] - u[i, p]\n"
+    "            if t > u[i, j] or w[i, j] > 2:\n                u[i, j] = t",
     "u[i, j] = u[i, j] // 2 + u[q, j] - u[q, p]",
     "u[i, j] -= u[q, p]",
     "if i != q:\n                u[i, j] = u[i, j] - u[i, p] * u[q, j]",

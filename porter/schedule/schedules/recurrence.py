@@ -15,7 +15,8 @@ larger are run through in order by one thread, and by the block that found them,
 them cannot start before.  A product that is too small for a number stays the smallest one, for an
 infinite element times zero would be none.  A step from an infinite element towards something is no
 number, as in order.  With a factor that is NaN so is everything after it, in either order.
-Integers wrap around, and are the same in any order.
+Integers wrap around, and are the same in any order.  Factors of 0 and 1 alone choose what is added
+to: nothing before a 0 counts, not even NaN.
 """
 
 from __future__ import annotations
@@ -54,6 +55,9 @@ class RecurrenceLine(ScanLine):
         if kernel.reductions[0][1].dtype.kind != "f":
             return ""
         line = kernel.folds[0].origin.span.line
+        r = kernel.reductions[0][1]
+        if isinstance(r, ir.Recurrence) and r.resets:
+            return f"the sums at line {line} are computed in parts, so rounded otherwise"
         return (
             f"the recurrence at line {line} is computed in parts, so rounded otherwise; "
             f"{self.when_in_order()} computes it in order"
@@ -97,14 +101,20 @@ class RecurrenceLine(ScanLine):
         with w.inside(), w.slot() as own["store"]:
             w.block([replace(fold.store, axes=(), body=fold.value)])
         return {"k": first, "parts": parts, "partial": partial, "scan": w, "own": own,
-                "guarded": r.dtype.kind == "f", "towards": r.towards}  # fmt: skip
+                "guarded": _guarded(r), "towards": r.towards, "resets": r.resets}  # fmt: skip
+
+
+def _guarded(r: ir.Recurrence) -> bool:
+    """Whether factors may be beyond 1, or too small for a number."""
+    return r.dtype.kind == "f" and not r.resets
 
 
 def _pairs(w: KernelWriter, name: str, r: ir.Recurrence) -> dict[str, object]:
     """The names of one kernel, and the step that changes nothing."""
     words = ("scratch", "factors", "before", "slope", "factor", "tile", "smallest", "stop")
-    kind = "towards" if r.towards else "linear" if r.dtype.kind == "f" else "whole_linear"
-    w.helper(f"scan_{kind}", *(["chained"] if r.dtype.kind == "f" else []))
+    kind = "towards" if r.towards else "linear" if _guarded(r) else "whole_linear"
+    kind = "resets" if r.resets else kind
+    w.helper(f"scan_{kind}", *(["chained"] if _guarded(r) else []))
     w.helper(*(["finite"] if r.towards else []))
     return {**{word: w.fresh(word) for word in words}, "name": name, "zero": w.expr(zero(r)),
             "one": w.expr(number(1, r)), "scan": f"scan_{kind}", "type": w.shared_type(r.dtype),
@@ -123,7 +133,7 @@ def zero(r: ir.Recurrence) -> ir.Expr:
 
 def _tiny(w: KernelWriter, r: ir.Recurrence) -> str:
     """The smallest number that is not zero; of the numbers of a generic kernel, either one."""
-    if r.dtype.kind != "f":
+    if not _guarded(r):
         return ""
     double, single = (w.expr(ir.Const(x, r.dtype)) for x in (5e-324, 1e-45))
     if r.dtype.var is None:

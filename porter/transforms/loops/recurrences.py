@@ -9,7 +9,7 @@ after the other, are again one.  That the latter is no number where `y` is infin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from porter import ir
@@ -27,11 +27,13 @@ from porter.transforms.loops.second_order import Pair, Row, has_kernels, negativ
 
 @dataclass(frozen=True)
 class Step:
-    """`factor * y + body`; with `towards` it was written as `y + a * (x - y)`."""
+    """`factor * y + body`; with `towards` it was written as `y + a * (x - y)`, and with `resets` as
+    a choice between `y + b` and `b`."""
 
     factor: ir.Expr
     body: ir.Expr
     towards: bool = False
+    resets: bool = False
 
     @property
     def parts(self) -> tuple[ir.Expr, ...]:
@@ -53,6 +55,7 @@ def linear(step: ir.Expr, old: ir.Expr) -> Step | None:
     """
     if not has_kernels(replace(step.dtype, weak=False)):
         return None
+    step = _chosen_last(step, old)
     factor, body = _split(step, old) or (None, None)
     if factor is not None and body is not None:
         found: Step | None = Step(factor, body)
@@ -60,14 +63,50 @@ def linear(step: ir.Expr, old: ir.Expr) -> Step | None:
         found = (_towards(step, old) or _quotient(step, old)) if step.dtype.kind == "f" else None
     if found is None or any(isinstance(x, ir.Reduce) for x in found.nodes):
         return None
-    return None if step.dtype.weak and not _counts(found.factor) else found
+    if step.dtype.weak and not set(_cases(found.factor)) <= {
+        cast(number(n), step.dtype) for n in (0, 1)
+    }:
+        return None
+    if step.dtype.kind != "f" or not any(_forgets(e, old) for e in walk(step)):
+        return found
+    # a factor of 0 would not forget an infinite value, or NaN
+    return replace(found, resets=True) if _resets(step, old) else None
 
 
-def _counts(factor: ir.Expr) -> bool:
-    """Whether a factor of integers is 0 or 1 in each case."""
+def _chosen_last(e: ir.Expr, old: ir.Expr) -> ir.Expr:
+    """`(0 if c else y) + x` as `0 + x if c else y + x`."""
+    if not isinstance(e, ir.Op):
+        return e
+    args = [_chosen_last(a, old) for a in e.args]
+    for n, a in enumerate(args):
+        if isinstance(a, ir.Select) and _forgets(a, old):
+            then, other = (
+                _chosen_last(replace(e, args=(*args[:n], x, *args[n + 1 :])), old)
+                for x in (a.then, a.other)
+            )
+            return ir.Select(a.cond, then, other, e.dtype)
+    return replace(e, args=tuple(args))
+
+
+def _cases(factor: ir.Expr) -> Iterator[ir.Expr]:
+    """What a factor may be."""
     if isinstance(factor, ir.Select):
-        return _counts(factor.then) and _counts(factor.other)
-    return factor in (cast(number(0), factor.dtype), cast(number(1), factor.dtype))
+        yield from (*_cases(factor.then), *_cases(factor.other))
+    else:
+        yield factor
+
+
+def _forgets(e: ir.Expr, old: ir.Expr) -> bool:
+    """Whether it is a choice between something with the old value and something without it."""
+    return isinstance(e, ir.Select) and (old in walk(e.then)) != (old in walk(e.other))
+
+
+def _resets(e: ir.Expr, old: ir.Expr) -> bool:
+    """Whether in each case something is added to the old value, or it is not there."""
+    if isinstance(e, ir.Select):
+        return all(_resets(x, old) for x in (e.then, e.other))
+    parts = _split(e, old)
+    return parts is not None and parts[0] in (None, cast(number(1), e.dtype))
 
 
 #: the factor of the old value, and what is added, where there is any
@@ -275,7 +314,7 @@ def running(
     old, source = written
     return ir.Recurrence(
         "linear", (k,), moved(step.body), dtype, moved(step.factor), cast(start, dtype),
-        moved(exact(source)), old.name, step.towards,
+        moved(exact(source)), old.name, step.towards, step.resets,
     )  # fmt: skip
 
 

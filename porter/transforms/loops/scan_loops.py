@@ -35,7 +35,6 @@ from porter.transforms.loops.folds import (
 )
 from porter.transforms.loops.nests import cut
 from porter.transforms.loops.recurrences import (
-    Step,
     element_before,
     keep_apart,
     linear,
@@ -302,7 +301,7 @@ class _Split:
             nothing = ir.Const(neutral("sum", old.dtype), old.dtype)
             factor = ir.Select(test, factor, cast(number(1), old.dtype), old.dtype)
             term = ir.Select(test, term, nothing, old.dtype)
-        found, start = Step(factor, term, step.towards), ir.Local(s.name, old.dtype)
+        found, start = replace(step, factor=factor, body=term), ir.Local(s.name, old.dtype)
         self._define_running(
             s, lambda axis, place: running(axis, found, (y, exact), start, place, self.context)
         )

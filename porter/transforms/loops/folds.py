@@ -326,20 +326,25 @@ def _given(body: Sequence[ir.Stmt]) -> list[ir.Expr] | None:
 def values_in_place(
     body: tuple[ir.Stmt, ...], carried: set[str], after: set[str]
 ) -> tuple[ir.Stmt, ...]:
-    """The statements with values of what is carried in the place of the variables that have them,
-    if nothing changes in between: `gap = high - x[i]`."""
+    """The statements, those that change what is carried with values of it in the place of the
+    variables that have them, if nothing changes in between: `gap = high - x[i]`."""
     written = defs_in(body).arrays
     names = Counter(x.name for x in statements(body) if isinstance(x, ir.Let))
     for k, s in enumerate(body):
         if not isinstance(s, ir.Let) or names[s.name] > 1 or s.name in carried | after:
             continue
         read, rest = scalars_of(s.value), body[k + 1 :]
+        users = [x for x in rest if s.name in uses_in((x,)).scalars]
+        changing = [x for x in users if defs_in((x,)).scalars & carried]
+        if not (changing and read & carried) or loaded(s.value) & written:
+            continue
         ends = (n for n, x in enumerate(rest) if defs_in((x,)).scalars & read)
-        late = rest[next(ends, len(rest)) :]
-        if read & carried and not loaded(s.value) & written | uses_in(late).scalars & {s.name}:
-            value = variables_as({s.name: s.value})
-            moved = (*body[:k], *(map_exprs(x, value) for x in rest))
-            return values_in_place(moved, carried, after)
+        if s.name in uses_in(rest[next(ends, len(rest)) :]).scalars:
+            continue
+        value = variables_as({s.name: s.value})
+        moved = tuple(map_exprs(x, value) if x in changing else x for x in rest)
+        own = (s,) if len(changing) < len(users) else ()
+        return values_in_place((*body[:k], *own, *moved), carried, after)
     return body
 
 

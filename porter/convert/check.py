@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from porter.convert.attempt import assumptions, for_elements, front_end, method_apart
 from porter.diagnostics import Diagnostic, Refusal, UsageError, refusal
@@ -14,6 +15,8 @@ from porter.target.registry import target_named
 
 if TYPE_CHECKING:
     from porter.schedule.nodes import Plan
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,21 @@ def check_function(
     # what runs on one thread is said by `convert`, and no obstacle
     verdict = "partly" if kept else "convertible"
     return FunctionVerdict(verdict, kept, text, assumed, plan)
+
+
+def with_own_types(function: FunctionSource, given: object, action: Callable[[], T]) -> T:
+    """The result of an action; types of the source that cannot be read refuse the function.
+
+    Those that are `given` are an error of the command.
+    """
+    try:
+        return action()
+    except UsageError as error:
+        if given:
+            raise
+        span = function.module.span(function.node.name)
+        found = refusal("PRT907", str(error), span, "give types that porter knows by `--signature`")
+        raise Refusal(found.diagnostic.at(function.module.path, function.name)) from None
 
 
 def _is_ufunc(function: FunctionSource) -> bool:

@@ -17,6 +17,7 @@ from porter.codegen.module.header import Form, FunctionRecord, Header, render, t
 from porter.codegen.module.inspect import ModuleError
 from porter.codegen.module.module import join, linked_module
 from porter.config import Config
+from porter.convert.check import with_own_types
 from porter.convert.committed import Committed
 from porter.convert.cupy.function import cupy_function
 from porter.convert.function import Converted, convert_function, front_end
@@ -240,18 +241,14 @@ def _written(
     """A function converted, its text inspected. Refuses one that cannot stand in the module."""
     spelt = target_of(options)
     make = cupy_function if spelt.rewrites else convert_function
-    c = make(function, signature, scope, spelt)
+    c = with_own_types(function, signature, lambda: make(function, signature, scope, spelt))
     try:
         join([*(t for e in earlier for t in e.texts), *c.texts])
         linked_module(c.texts, Path(file.path).name, spelt)
     except ModuleError as error:
         span = c.program.origin.span
-        found = refusal(
-            "PRT902",
-            f"`{c.name}` cannot be written: {error}",
-            span,
-            "rename the identifiers or simplify the literals that it mentions",
-        )
+        help = "rename the identifiers or simplify the literals that it mentions"
+        found = refusal("PRT902", f"`{c.name}` cannot be written: {error}", span, help)
         raise Refusal(found.diagnostic.at(c.path, c.name)) from None
     return c
 

@@ -10,6 +10,7 @@ from porter.convert.check import check_function
 from porter.convert.function import convert_function
 from porter.source import callers
 from porter.source.module import SourceModule
+from tests.support.shell import Shell
 
 NUMPY = "import numpy as np\n\n\n"
 ROWS = "def f(x):\n    return x / x.sum()\n"
@@ -116,3 +117,27 @@ def test_definitions_that_only_state_types_are_no_functions():
     )
     assert [f.name for f in module(text).functions] == ["f"]
     assert types(text)[0] == "float64[:]"
+
+
+DECORATED = """import numba
+
+
+@numba.njit("f4[:](f4[:])")
+def good(x):
+    return x * 2
+
+
+@numba.njit("f4[:](strange)")
+def bad(x):
+    return x + 1
+"""
+
+
+def test_types_of_the_source_that_cannot_be_read_refuse_their_function(shell: Shell) -> None:
+    shell.write("f.py", DECORATED)
+    assert shell.convert("f.py") == 1
+    assert "converted good(float32[:])" in shell.out and "refused bad" in shell.out
+    assert "error[PRT907]: `strange` in the signature `f4[:](strange)`" in shell.err
+    assert "f.py:10:5" in shell.err and (shell.folder / "f_cuda.py").exists()
+    # what the command says is an error of the command
+    assert shell.convert("f.py", "-f", "good", "--signature", "strange[:]", "--force") == 2

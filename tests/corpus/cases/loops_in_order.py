@@ -30,5 +30,4 @@ CASES = {
     "longest_run": Case(F1, "n", serial=True),
     "merge": Case(f"{F1}, {F1}", custom=_sorted, serial=True),
     "union_find": Case(f"{I1}, {I1}, {I1}", custom=_forest, serial=True),
-    "drawdown": Case(F1, "n:pos", serial=True),
 }

@@ -53,4 +53,5 @@ CASES: dict[str, Case] = {
     "toggled": Case(V, "n:special"),
     "labels_of_runs": Case("int64[:]", "n"),
     "doubled_or_reset": refused("int64", "PRT904", "=n"),
+    "drawdown": Case(V, "n:pos", least=1),
 }

@@ -97,15 +97,3 @@ def union_find(parent, a, b):
         if u != v:
             parent[u] = v
     return parent
-
-
-def drawdown(prices):
-    peak = prices[0]
-    worst = prices[0] - prices[0]
-    for p in prices:
-        if p > peak:
-            peak = p
-        d = (peak - p) / peak
-        if d > worst:
-            worst = d
-    return worst

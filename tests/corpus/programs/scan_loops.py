@@ -458,3 +458,15 @@ def doubled_or_reset(n):
     for i in range(n):
         value = 2 * value if i % 100 else 1
     return value
+
+
+def drawdown(prices):
+    peak = prices[0]
+    worst = prices[0] - prices[0]
+    for p in prices:
+        if p > peak:
+            peak = p
+        d = (peak - p) / peak
+        if d > worst:
+            worst = d
+    return worst

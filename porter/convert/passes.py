@@ -43,6 +43,7 @@ from porter.transforms.loops.flags import set_in_place
 from porter.transforms.loops.known_sizes import settle_sizes
 from porter.transforms.loops.last_writer import resolve_last_writers
 from porter.transforms.loops.loops import place_loops
+from porter.transforms.loops.orders.closures import closures_in_panels
 from porter.transforms.loops.orders.panels import in_panels
 from porter.transforms.loops.own_arrays import store_in_place
 from porter.transforms.loops.raised_first import raise_first
@@ -104,6 +105,7 @@ PASSES = (
     Pass("scan lines", scan_lines),
     # once all that a turn stores is seen, and before a sum of many terms gets its schedule
     Pass("panels", in_panels),
+    Pass("closures", closures_in_panels),
     Pass("choose schedules", choose_schedules, (SCHEDULED,)),
     Pass("fuse", fuse),
     # what two stages computed alike, the thread that runs both computes once

@@ -21,16 +21,25 @@ BLOCKS = (
     {"THREADS": 8, "MANY_THREADS": 8, "BLOCK_X": 3, "STRIP": 1, "TILE": 2, "ALONE": -1},
 )
 SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 13)
-#: what turn k does with u (n x m, at least as wide as it is high, and w of one number)
+#: loops over elements, which read what they have stored
+EACH = "for i in range(n):\n            for j in range(n):\n                "
+#: what turn k does with u (n x m, at least as wide as it is high), and a number w
 TURNS = (
     "u[:] = np.minimum(u, np.add.outer(u[:, k], u[k]))",
     "u[:, :] = np.maximum(np.minimum(u[:, k, None], u[k]), u)",
     "np.minimum(u, u[:, k][:, None] * u[k], out=u)",
     "u[:] = np.maximum(u, np.add.outer(u[:, k], u[k]) - w)",
     "u[:] = np.minimum(u, np.abs(u[k] - u[:, k, None]))",
-    # these take a term once, or need more than a row and a column
-    "u += np.outer(u[:, k], u[k]) // 8",
+    f"{EACH}u[i, j] = min(u[i, j], u[i, k] + u[k, j])",
+    f"{EACH}if u[i, k] + u[k, j] < u[i, j]:\n                    u[i, j] = u[i, k] + u[k, j]",
+    f"{EACH}t = u[k, j] - u[i, k] + w\n                if u[i, j] < t:\n"
+    "                    u[i, j] = t",
+    f"{EACH}u[i, j] = max(u[i, j], min(u[i, k], u[k, j]))",
     "u[:] = np.minimum(u, u[:, k, None] + u[k] + k)",
+    # these take a term once, or need more than a row and a column
+    f"{EACH}u[i, j] = u[i, j] + u[i, k] * u[k, j] // 8",
+    f"{EACH}u[i, j] = min(u[i, j], u[i, k] + u[k, j] + u[k, k])",
+    "u += np.outer(u[:, k], u[k]) // 8",
     "u[:] = np.minimum(u, u[:, k, None] + u[k, k])",
     "u[1:] = np.minimum(u[1:], np.add.outer(u[1:, k], u[k]))",
 )
@@ -38,6 +47,8 @@ RELATIONS = (
     "u |= u[:, k][:, None] & u[k]",
     "u[:] = np.logical_or(u, np.logical_and.outer(u[:, k], u[k]))",
     "u &= u[:, k, None] | u[k]",
+    f"{EACH}u[i, j] = u[i, j] or (u[i, k] and u[k, j])",
+    f"{EACH}u[i, j] |= u[i, k] & u[k, j]",
 )
 
 

@@ -18,6 +18,7 @@ def f(x, w):
         TURN
     return u
 """
+EACH = "for i in range(len(u)):\n            for j in range(len(u)):\n                "
 SHORTEST = "u[:] = np.minimum(u, np.add.outer(u[:, k], u[k]))"
 
 
@@ -42,6 +43,14 @@ def test_shortest_paths_take_a_panel_at_once() -> None:
         ("u |= u[:, k][:, None] & u[k]", "bool[:, :], int64"),
         ("u[:] = np.maximum(u, np.minimum(u[:, k, None], u[k]))", "int32[:, :], int64"),
         ("u[:] = np.minimum(u, np.add.outer(u[:, k], u[k]) + w)", "float32[:, :], int64"),
+        ("u[:] = np.minimum(u, u[:, k, None] + u[k] + k)", "float64[:, :], int64"),
+        (f"{EACH}u[i, j] = min(u[i, j], u[i, k] + u[k, j])", "float64[:, :], int64"),
+        (
+            f"{EACH}if u[i, k] + u[k, j] < u[i, j]:\n"
+            "                    u[i, j] = u[i, k] + u[k, j]",
+            "int32[:, :], int64",
+        ),
+        (f"{EACH}u[i, j] = u[i, j] or (u[i, k] and u[k, j])", "bool[:, :], int64"),
     ],
 )
 def test_other_closures_have_panels(turn: str, types: str) -> None:
@@ -52,11 +61,11 @@ def test_other_closures_have_panels(turn: str, types: str) -> None:
     "turn",
     [
         "u += np.outer(u[:, k], u[k])",  # a term that is taken twice counts twice
-        "u[:] = np.minimum(u, u[:, k, None] + u[k] + k)",  # it depends on the turn
         "u[:] = np.minimum(u, u[:, k, None] + u[k, k])",  # no row
         "u[1:] = np.minimum(u[1:], np.add.outer(u[1:, k], u[k]))",  # not all elements
         "u[:] = np.minimum(u, np.add.outer(u[:, k], u[k])) + 1.0",  # not the extreme alone
         "u[:] = np.minimum(u, np.add.outer(u[k], u[:, k]).T + x)",  # an array beside it
+        f"{EACH}u[i, j] = min(u[i, j], u[i, k] + u[k, j] + u[k, k])",  # its pivot, too
     ],
 )
 def test_other_turns_have_none(turn: str) -> None:

@@ -369,7 +369,7 @@ def running_extremes(body: Sequence[ir.Stmt]) -> Iterator[ir.Stmt]:
             yield ir.If(cond, rest, (), s.origin)
         dtype = let.value.dtype
         if op != "ne":
-            value = ir.Op(op, (ir.Local(let.name, dtype), _ordered(op, let.value)), dtype)
+            value = ir.Op(op, (ir.Local(let.name, dtype), ordered(op, let.value)), dtype)
             let = replace(let, value=value)
         yield let
 
@@ -392,7 +392,7 @@ def _only_extreme(cond: ir.Expr, block: Sequence[ir.Stmt]) -> tuple[ir.Let, str]
     return None
 
 
-def _ordered(op: str, term: ir.Expr) -> ir.Expr:
+def ordered(op: str, term: ir.Expr) -> ir.Expr:
     """A term of a maximum or a minimum; a NaN never compares greater, so it is left out."""
     if term.dtype.kind != "f":
         return term
@@ -405,7 +405,7 @@ def _python_extreme(s: ir.Let, op: str, term: ir.Expr, axis: ir.Axis) -> ir.Let:
     dtype = s.value.dtype
     if dtype.kind != "f":
         return ir.Let(s.name, _with_old(op, term, ir.Local(s.name, dtype), axis), s.origin)
-    total = ir.Reduce(_FOLDS[op], (axis,), _ordered(op, term), dtype)
+    total = ir.Reduce(_FOLDS[op], (axis,), ordered(op, term), dtype)
     old = ir.Local(s.name, dtype)
     better = ir.Op("gt" if op == "maximum" else "lt", (total, old), BOOL)
     return ir.Let(s.name, ir.Select(better, total, old, dtype), s.origin)

@@ -13,17 +13,21 @@ of the panel gets its terms twice, which changes nothing: only an extreme, `and`
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
 
 from porter import ir
+from porter.analyses.accesses import accesses
 from porter.analyses.reductions import has_data
 from porter.dtypes.dtype import BOOL, INT64, WEAK_INT
 from porter.ir.aliasing import Aliases
 from porter.ir.context import Context
-from porter.ir.rebuild import map_host
-from porter.ir.walk import free_names, rewrite, substitute, walk
+from porter.ir.effects import defs_in, expressions
+from porter.ir.rebuild import map_blocks, map_exprs, map_host, rename_axes, rename_variables
+from porter.ir.walk import rewrite, statements, walk
 from porter.sizes.polynomial import Integer, Poly, maximum, minimum, sym
+from porter.transforms.loops.folds import ordered
 from porter.transforms.loops.orders.panels import LAST, TURNS
 
 #: what gives the same if a term is given twice, and its fold; of truth values in the second line
@@ -39,172 +43,276 @@ def closures_in_panels(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.
 
     def change(s: ir.Stmt) -> list[ir.Stmt] | None:
         found = _closure(s, context, aliases) if isinstance(s, ir.For) else None
-        return None if found is None else found.statements()
+        return None if found is None else list(_Panels(found, context).statements())
 
     return map_host(body, change)
 
 
-def _closure(loop: ir.For, context: Context, aliases: Aliases) -> _Closure | None:
-    """What a turn does, if it is that."""
-    if loop.step != 1 or has_data((loop.lo, loop.hi)):
-        return None
-    made = [s.buffer.name for s in loop.body if isinstance(s, ir.Alloc)]
-    writes = [s for s in loop.body if isinstance(s, ir.Write)]
-    if len(made) != 2 or len(writes) != 3 or len(loop.body) != 5:
-        return None
-    k, main = sym(loop.index, True), writes[-1]
-    copies = {w.buffer: w for w in writes[:2]}
-    if copies.keys() != set(made) or len(main.axes) != 2 or main.mask or main.combine:
-        return None
-    i, j = (sym(a.name, True) for a in main.axes)
-    shape = context.buffers[main.buffer].shape
-    whole = all(not a.lo.terms and a.hi == n for a, n in zip(main.axes, shape, strict=False))
-    if main.index != (i, j) or not whole or len(aliases.with_others({main.buffer})) > 1:
-        return None
-    sides: dict[str, int] = {}
-    for name, w in copies.items():
-        if len(w.axes) != 1 or w.axes[0].lo.terms or w.index != (sym(w.axes[0].name, True),):
-            return None
-        own = sym(w.axes[0].name, True)
-        read = w.body.index if isinstance(w.body, ir.Load) and w.body.buffer == main.buffer else ()
-        if read not in ((own, k), (k, own)):
-            return None
-        sides[name] = read.index(own)
-    own_element = ir.Load(main.buffer, (i, j), main.body.dtype)
-    match main.body:
-        case ir.Op(op, (first, term)) if op in _FOLDS and first == own_element:
-            pass
-        case ir.Op(op, (term, last)) if op in _FOLDS and last == own_element:
-            pass
-        case _:
-            return None
-    loads = {e for e in walk(term) if isinstance(e, ir.Load)}
-    wanted = {ir.Load(n, ((i, j)[side],), context.buffers[n].dtype) for n, side in sides.items()}
-    plain = not any(isinstance(e, (ir.Reduce, ir.Draw)) for e in walk(term))
-    if loads != wanted or {*sides.values()} != {0, 1} or loop.index in free_names(term):
-        return None
-    if not plain or term.dtype != main.body.dtype or has_data((*shape,)):
-        return None
-    if (_FOLDS[op] in ("any", "all")) != (term.dtype.kind == "b"):
-        return None
-    return _Closure(loop, main, op, term, {side: n for n, side in sides.items()}, context)
+@dataclass(frozen=True)
+class _Line:
+    """What a turn computes for each row (side 0) or each column (side 1): statements of a thread
+    with the index `own`, which store into arrays of one axis."""
+
+    side: int
+    own: str
+    body: tuple[ir.Stmt, ...]
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Closure:
-    """A turn: `op` of each element and the `term` of its row's copy and its column's."""
+    """A turn of a loop: its lines, and what it stores into all elements of a matrix.
+
+    An element becomes the extreme, say, of itself and the `term`, of which NaN is left out with
+    `ordered`; `sides` says of which lines each array is.
+    """
 
     loop: ir.For
+    lines: tuple[_Line, ...]
     main: ir.Write
     op: str
     term: ir.Expr
-    copies: dict[int, str]
-    context: Context
+    ordered: bool
+    sides: dict[str, int]
 
-    def statements(self) -> list[ir.Stmt]:
-        """The loop over panels, and the turns after the last of them."""
-        loop, context = self.loop, self.context
-        origin = ir.Origin(loop.origin.span)
-        n, panel, first = (context.fresh(word) for word in ("panels", "panel", "start"))
-        self.start = Poly.atom(Integer(first, True))
+
+class _Other(Exception):
+    """The loop is no closure."""
+
+
+def _closure(loop: ir.For, context: Context, aliases: Aliases) -> _Closure | None:
+    """What a turn does; None for other loops."""
+    *first, main = loop.body or (None,)
+    if loop.step != 1 or has_data((loop.lo, loop.hi)) or not isinstance(main, ir.Write):
+        return None
+    ends = tuple(a.hi for a in main.axes)
+    if len(main.axes) != 2 or has_data(ends) or any(a.lo.terms for a in main.axes):
+        return None
+    if loop.index in {n for end in ends for n in end.names()}:
+        return None
+    if main.index != tuple(sym(a.name, True) for a in main.axes) or main.combine or main.checked:
+        return None
+    if len(aliases.with_others({main.buffer})) > 1:
+        return None
+    try:
+        lines = tuple(_line(s, loop, main.buffer, ends) for s in first if not _allocates(s))
+        op, term, without_nan = _taken(main)
+    except _Other:
+        return None
+    made = {s.buffer.name for s in first if isinstance(s, ir.Alloc)}
+    sides = {x.buffer: line.side for line in lines for x in accesses(line.body) if x.write}
+    index = {0: main.index[:1], 1: main.index[1:]}
+    for e in walk(term):
+        if isinstance(e, (ir.Reduce, ir.Draw, ir.Local)):
+            return None
+        if isinstance(e, ir.Load) and (e.buffer not in made or e.index != index[sides[e.buffer]]):
+            return None
+    if sides.keys() != made or {*sides.values()} != {0, 1}:
+        return None
+    return _Closure(loop, lines, main, op, term, without_nan, sides)
+
+
+def _allocates(s: ir.Stmt | None) -> bool:
+    return isinstance(s, ir.Alloc)
+
+
+def _line(s: ir.Stmt | None, loop: ir.For, matrix: str, ends: tuple[Poly, ...]) -> _Line:
+    """The statement of rows or of columns, which reads elements of column k or of row k."""
+    if isinstance(s, ir.Write):
+        store: ir.Stmt = replace(s, axes=(), mask=None)
+        body: tuple[ir.Stmt, ...] = (store,)
+        if s.mask is not None:
+            body = (ir.If(s.mask, (store,), (), s.origin),)
+    elif isinstance(s, ir.Stage):
+        body = s.body
+    else:
+        raise _Other
+    if len(s.axes) != 1 or s.axes[0].lo.terms:
+        raise _Other
+    (axis,) = s.axes
+    own, k = sym(axis.name, True), sym(loop.index, True)
+    if not all(isinstance(x, (ir.Write, ir.Let, ir.If)) for x in statements(body)):
+        raise _Other
+    found = list(accesses(body))
+    reads = {x.index for x in found if not x.write} - {(k, k)}
+    known = [side for side, place in enumerate(((own, k), (k, own))) if reads == {place}]
+    for x in found:
+        if (x.write and x.index != (own,)) or (not x.write and x.buffer != matrix):
+            raise _Other
+    if not known or axis.hi != ends[known[0]]:
+        raise _Other
+    return _Line(known[0], axis.name, body)
+
+
+def _taken(main: ir.Write) -> tuple[str, ir.Expr, bool]:
+    """How each element takes which term, and whether NaN is left out: an extreme by comparison."""
+    own, body, cond = ir.Load(main.buffer, main.index, main.body.dtype), main.body, main.mask
+    if isinstance(body, ir.Select) and body.other == own and cond is None:
+        cond, body = body.cond, body.then
+    if isinstance(cond, ir.Op) and cond.op in ("lt", "gt") and {*cond.args} == {own, body}:
+        smaller = (cond.op == "lt") == (cond.args[0] == body)
+        return ("minimum" if smaller else "maximum"), body, True
+    if cond is None and isinstance(body, ir.Op) and body.op in _FOLDS and len(body.args) == 2:
+        terms = [e for e in body.args if e != own]
+        whole = (_FOLDS[body.op] in ("any", "all")) == (body.dtype.kind == "b")
+        if len(terms) == 1 and whole and terms[0].dtype == body.dtype:
+            return body.op, terms[0], False
+    raise _Other
+
+
+class _Panels:
+    """The turns from `start` to `end`, in the order of a panel."""
+
+    def __init__(self, closure: _Closure, context: Context) -> None:
+        """What a turn does."""
+        self.closure, self.context, self.main = closure, context, closure.main
+        self.ends = tuple(a.hi for a in self.main.axes)
+        self.first = context.fresh("start")
+        self.start = Poly.atom(Integer(self.first, True))
         self.end = self.start + TURNS
-        shape = context.buffers[self.main.buffer].shape
-        #: for each axis, what turns have copied of it, with a column or a row for each turn
-        self.kept: dict[int, ir.Buffer] = {}
-        for side, name in self.copies.items():
-            size = (shape[side], TURNS) if side == 0 else (TURNS, shape[side])
-            dtype = replace(context.buffers[name].dtype, weak=False)
-            made = ir.Buffer(context.fresh(f"{name}_panel"), size, dtype)
-            context.buffers[made.name] = made
-            self.kept[side] = made
-        most = reduce(minimum, shape, loop.hi)
+        #: the arrays of lines -> those with a column or a row for each turn
+        self.kept = {n: self._wide(n, side) for n, side in closure.sides.items()}
+        dtype = replace(context.buffers[self.main.buffer].dtype, weak=False)
+        self.diagonal = ir.Buffer(context.fresh(f"{self.main.buffer}_turns"), (TURNS,), dtype)
+        self.asks = any(
+            isinstance(e, ir.Load) and self._is_pivot(e)
+            for line in closure.lines
+            for s in statements(line.body)
+            for whole in expressions(s)
+            for e in walk(whole)
+        )
+        if self.asks:
+            context.buffers[self.diagonal.name] = self.diagonal
+
+    def _wide(self, name: str, side: int) -> ir.Buffer:
+        size = (self.ends[side], TURNS) if side == 0 else (TURNS, self.ends[side])
+        dtype = replace(self.context.buffers[name].dtype, weak=False)
+        made = ir.Buffer(self.context.fresh(f"{name}_panel"), size, dtype)
+        self.context.buffers[made.name] = made
+        return made
+
+    def _is_pivot(self, e: ir.Load) -> bool:
+        k = sym(self.closure.loop.index, True)
+        return e.buffer == self.main.buffer and e.index == (k, k)
+
+    def statements(self) -> Iterator[ir.Stmt]:
+        """The loop over panels, and the turns after the last of them."""
+        loop, context = self.closure.loop, self.context
+        origin = ir.Origin(loop.origin.span)
+        n, panel = (context.fresh(word) for word in ("panels", "panel"))
+        most = reduce(minimum, self.ends, loop.hi)
         count = ir.Value(maximum((most - loop.lo - LAST) // TURNS, 0), WEAK_INT)
         start = ir.Value(loop.lo + sym(panel, True) * TURNS, WEAK_INT)
         text = "each panel: its square, its columns and its rows, then all elements"
         panels = Poly.atom(Integer(n, True))
         body = (
-            ir.Let(first, start, origin), self._square(), self._lines(0), self._lines(1),
-            self._all(),
+            ir.Let(self.first, start, origin), self._square(),
+            *self._lines(0), *self._lines(1), self._all(),
         )  # fmt: skip
-        return [
-            *(ir.Alloc(b, origin) for b in self.kept.values()),
-            ir.Let(n, count, origin),
-            ir.For(panel, Poly(), panels, 1, body, ir.Origin(origin.span, text)),
-            replace(loop, lo=loop.lo + panels * TURNS),
-        ]
+        made = [*self.kept.values(), *([self.diagonal] if self.asks else [])]
+        yield from (ir.Alloc(b, origin) for b in made)
+        yield ir.Let(n, count, origin)
+        yield ir.For(panel, Poly(), panels, 1, body, ir.Origin(origin.span, text))
+        yield replace(loop, lo=loop.lo + panels * TURNS)
 
-    def _copy(self, side: int, at: Poly, turn: Poly) -> ir.Write:
-        """What a turn copies of a row (side 0) or of a column."""
-        name, dtype = self.main.buffer, self.main.body.dtype
-        place = (at, turn) if side == 0 else (turn, at)
-        return ir.Write(
-            self.kept[side].name, (), self._kept(side, at, turn - self.start),
-            ir.Load(name, place, dtype), self.main.origin,
-        )  # fmt: skip
+    def _place(self, name: str, at: Poly, turn: Poly) -> ir.Load:
+        """What a line has kept of a turn."""
+        kept = self.kept[name]
+        index = (at, turn) if self.closure.sides[name] == 0 else (turn, at)
+        return ir.Load(kept.name, index, kept.dtype)
 
-    @staticmethod
-    def _kept(side: int, at: Poly, turn: Poly) -> tuple[Poly, Poly]:
-        return (at, turn) if side == 0 else (turn, at)
-
-    def _term(self, i: Poly, j: Poly, turn: Poly) -> ir.Expr:
-        """The term of an element in a turn of the panel."""
-        places = dict(zip((a.name for a in self.main.axes), (i, j), strict=True))
+    def _of_line(self, line: _Line, at: Poly, turn: Poly, known: bool) -> tuple[ir.Stmt, ...]:
+        """What a turn computes of a line; of a square that is done, its pivot is `known`."""
 
         def change(e: ir.Expr) -> ir.Expr | None:
-            for side, name in self.copies.items():
-                if isinstance(e, ir.Load) and e.buffer == name:
-                    return ir.Load(
-                        self.kept[side].name, self._kept(side, (i, j)[side], turn), e.dtype
-                    )
+            if known and isinstance(e, ir.Load) and self._is_pivot(e):
+                return ir.Load(self.diagonal.name, (turn - self.start,), e.dtype)
             return None
 
-        return substitute(rewrite(self.term, change), places)
+        def stored(s: ir.Stmt) -> ir.Stmt:
+            s = map_blocks(s, lambda block: tuple(map(stored, block)))
+            if not isinstance(s, ir.Write):
+                return s
+            place = self._place(s.buffer, at, turn - self.start)
+            return replace(s, buffer=place.buffer, index=place.index)
 
-    def _update(self, i: Poly, j: Poly, term: ir.Expr) -> ir.Write:
-        """An element with a term."""
-        own = ir.Load(self.main.buffer, (i, j), self.main.body.dtype)
-        body = ir.Op(self.op, (own, term), own.dtype)
-        origin = replace(self.main.origin, looped=True)
-        return ir.Write(self.main.buffer, (), (i, j), body, origin)
+        names = {n: self.context.fresh(n) for n in defs_in(line.body).scalars}
+        values = {line.own: at, self.closure.loop.index: turn}
+        found = (rename_variables(map_exprs(s, change), names) for s in line.body)
+        return tuple(stored(rename_axes(s, values)) for s in found)
+
+    def _kept_term(self, e: ir.Expr, turn: Poly) -> ir.Expr:
+        """An expression of an element with what lines have kept of a turn."""
+
+        def change(e: ir.Expr) -> ir.Expr | None:
+            if isinstance(e, ir.Load) and e.buffer in self.kept:
+                return self._place(e.buffer, e.index[0], turn - self.start)
+            return None
+
+        return rewrite(e, change)
+
+    def _update(self, i: Poly, j: Poly, turn: Poly) -> tuple[ir.Stmt, ...]:
+        """One element in a turn of the panel."""
+        s = self.main
+        values = dict(zip((a.name for a in s.axes), (i, j), strict=True))
+        values[self.closure.loop.index] = turn
+        store: ir.Stmt = replace(
+            s, axes=(), mask=None, body=self._kept_term(s.body, turn),
+            origin=replace(s.origin, looped=True),
+        )  # fmt: skip
+        if s.mask is not None:
+            store = ir.If(self._kept_term(s.mask, turn), (store,), (), s.origin)
+        return (rename_axes(store, values),)
 
     def _square(self) -> ir.Stmt:
         """The turns as they were, for elements whose coordinates are turns of the panel."""
-        loop, origin = self.loop, self.main.origin
-        turn, *names = (self.context.fresh(word) for word in (loop.index, "i", "j", "p", "q"))
-        k, (i, j, p, q) = sym(turn, True), (sym(n, True) for n in names)
-        axes = [ir.Axis(n, self.end, self.start) for n in names]
-        both = self._update(p, q, self._term(p, q, k - self.start))
-        stages = (
-            ir.Stage((axes[0],), (self._copy(0, i, k),), origin),
-            ir.Stage((axes[1],), (self._copy(1, j, k),), origin),
-            ir.Stage((axes[2], axes[3]), (both,), origin),
-        )
-        return ir.For(turn, self.start, self.end, 1, stages, loop.origin)
+        loop, origin = self.closure.loop, self.main.origin
+        turn = self.context.fresh(loop.index)
+        k = sym(turn, True)
+        stages: list[ir.Stmt] = []
+        if self.asks:
+            pivot = ir.Load(self.main.buffer, (k, k), self.diagonal.dtype)
+            store = ir.Write(self.diagonal.name, (), (k - self.start,), pivot, origin)
+            one = ir.Axis(self.context.fresh("one"), Poly.of(1))
+            stages.append(ir.Stage((one,), (store,), origin))
+        for line in self.closure.lines:
+            own = self.context.fresh(line.own)
+            axis = ir.Axis(own, self.end, self.start)
+            body = self._of_line(line, sym(own, True), k, known=False)
+            stages.append(ir.Stage((axis,), body, origin))
+        names = [self.context.fresh(a.name) for a in self.main.axes]
+        axes = tuple(ir.Axis(n, self.end, self.start) for n in names)
+        i, j = (sym(n, True) for n in names)
+        stages.append(ir.Stage(axes, self._update(i, j, k), origin))
+        return ir.For(turn, self.start, self.end, 1, tuple(stages), loop.origin)
 
-    def _lines(self, side: int) -> ir.Stmt:
+    def _lines(self, side: int) -> Iterator[ir.Stmt]:
         """Rows beside the square (side 0) or columns (side 1): a thread for each of them."""
-        shape, origin = self.context.buffers[self.main.buffer].shape, self.main.origin
-        line, turn, other = (self.context.fresh(w) for w in ("line", self.loop.index, "c"))
-        at, k, c = (sym(n, True) for n in (line, turn, other))
+        origin = self.main.origin
+        name, turn, other = (self.context.fresh(w) for w in ("line", self.closure.loop.index, "c"))
+        at, k, c = (sym(n, True) for n in (name, turn, other))
+        own = [x for x in self.closure.lines if x.side == side]
+        kept = [s for line in own for s in self._of_line(line, at, k, known=True)]
         i, j = (at, c) if side == 0 else (c, at)
-        update = self._update(i, j, self._term(i, j, k - self.start))
-        inner = ir.For(other, self.start, self.end, 1, (update,), origin)
-        turns = ir.For(turn, self.start, self.end, 1, (self._copy(side, at, k), inner), origin)
+        inner = ir.For(other, self.start, self.end, 1, self._update(i, j, k), origin)
+        turns = ir.For(turn, self.start, self.end, 1, (*kept, inner), origin)
         before, behind = (
             ir.Op(op, (ir.Value(at, INT64), ir.Value(end, INT64)), BOOL)
             for op, end in (("lt", self.start), ("ge", self.end))
         )
-        outside = ir.Op("or", (before, behind), BOOL)
-        return ir.Stage(
-            (ir.Axis(line, shape[side]),), (ir.If(outside, (turns,), (), origin),), origin
-        )
+        outside = ir.If(ir.Op("or", (before, behind), BOOL), (turns,), (), origin)
+        yield ir.Stage((ir.Axis(name, self.ends[side]),), (outside,), origin)
 
     def _all(self) -> ir.Stmt:
         """All elements get the terms of the panel."""
-        axes, names = self.context.fresh_axes(self.main.axes)
-        i, j = (names[a.name] for a in self.main.axes)
+        found, s = self.closure, self.main
         turn = self.context.fresh("k")
-        dtype = self.main.body.dtype
-        term = self._term(i, j, sym(turn, True))
-        fold = ir.Reduce(_FOLDS[self.op], (ir.Axis(turn, TURNS),), term, dtype)
-        return replace(self._update(i, j, fold), axes=axes, origin=self.main.origin)
+        k, dtype = sym(turn, True), found.term.dtype
+        term = ordered(found.op, found.term) if found.ordered else found.term
+        own = ir.Load(s.buffer, s.index, dtype)
+        kept = self._kept_term(term, self.start + k)
+        fold = ir.Reduce(_FOLDS[found.op], (ir.Axis(turn, TURNS),), kept, dtype)
+        whole = replace(s, axes=(), mask=None, body=ir.Op(found.op, (own, fold), dtype))
+        new, names = self.context.fresh_axes(s.axes)
+        moved = rename_axes(whole, {**names, found.loop.index: self.start + k})
+        assert isinstance(moved, ir.Write)
+        return replace(moved, axes=new)

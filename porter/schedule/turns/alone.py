@@ -79,7 +79,14 @@ def _choice(
     cond: ir.Expr = tests[0]
     for test in tests[1:]:
         cond = ir.Op("and", (cond, test), WEAK_BOOL)
-    return (HostIf(cond, alone, (loop,), loop.origin),)
+
+    def inner(x: HostLoop) -> Sequence[object]:
+        """One block for a loop inside, if that needs no choice."""
+        found = _choice(x, name, bound, aliases, known) if replay(x) is None else ()
+        return () if any(isinstance(y, HostIf) for y in found) else found
+
+    launched = replace(loop, body=with_loops(loop.body, inner))
+    return (HostIf(cond, alone, (launched,), loop.origin),)
 
 
 def _value(n: Poly) -> ir.Value:

@@ -120,7 +120,8 @@ def _line(s: ir.Stmt | None, loop: ir.For, matrix: str, ends: tuple[Poly, ...]) 
     if isinstance(s, ir.Write):
         store: ir.Stmt = replace(s, axes=(), mask=None)
         body: tuple[ir.Stmt, ...] = (store,)
-        if s.mask is not None:
+        # a panel has rows and columns
+        if s.mask is not None and s.mask not in map(_some, ends):
             body = (ir.If(s.mask, (store,), (), s.origin),)
     elif isinstance(s, ir.Stage):
         body = s.body
@@ -141,6 +142,11 @@ def _line(s: ir.Stmt | None, loop: ir.For, matrix: str, ends: tuple[Poly, ...]) 
     if not known or axis.hi != ends[known[0]]:
         raise _Other
     return _Line(known[0], axis.name, body)
+
+
+def _some(end: Poly) -> ir.Expr:
+    """Whether an axis has any elements."""
+    return ir.Op("gt", (ir.Value(end, INT64), ir.Const(0, INT64)), BOOL)
 
 
 def _taken(main: ir.Write) -> tuple[str, ir.Expr, bool]:

@@ -72,7 +72,8 @@ class PanelLines(Schedule):
     def remark(self, kernel: Kernel) -> str:
         """That sums of a panel are rounded by themselves."""
         (turns,) = kernel.body
-        if not any(isinstance(e, ir.Reduce) for s in statements((turns,)) for e in _parts(s)):
+        parts = (e for s in statements((turns,)) for e in _parts(s))
+        if not any(isinstance(e, ir.Reduce) and e.op == "sum" for e in parts):
             return ""
         return (
             f"the terms of the turns at line {turns.origin.span.line} are added up before they are "
@@ -168,7 +169,7 @@ def _windows(stage: ir.Stage | Kernel) -> dict[Window, bool]:
     """The windows of a panel's lines, and whether they are stored; none for other statements."""
     match stage.axes, stage.body:
         case (line,), (ir.For(lo=lo, hi=hi, step=1) as turns,) if hi - lo == TURNS:
-            if not (line.lo - hi).is_nonneg():
+            if not ((line.lo - hi).is_nonneg() or (lo - line.hi).is_nonneg()):
                 return {}
         case _:
             return {}

@@ -3,12 +3,13 @@
 Turn k of the shortest paths of Floyd and Warshall copies column k and row k, and takes for each
 element the smaller of itself and the sum of theirs.  So each turn goes through the whole matrix.
 In a panel of BLOCK_X turns only the square on the diagonal is done turn by turn.  Then each row
-has a thread for its columns of the panel, and each column one for its rows: they keep what each
-turn copies.  With these copies all elements get the terms of the panel as one fold (Venkataraman,
-Sahni and Mukhopadhyaya, A blocked all-pairs shortest-paths algorithm, 2003).
+and each column beside it has a thread, which finds what the turns copy of it.  With these copies
+all elements get the terms of the panel as one fold (Venkataraman, Sahni and Mukhopadhyaya, A
+blocked all-pairs shortest-paths algorithm, 2003).
 
-The copies are those of the turns in order, so the results are the same to the last bit.  An element
-of the panel gets its terms twice, which changes nothing: only an extreme, `and` and `or` are taken.
+The copies are those of the turns in order, so the results are the same to the last bit.  Elements
+of the square get their terms twice, which changes nothing: only an extreme, `and` and `or` are
+taken.
 """
 
 from __future__ import annotations
@@ -226,13 +227,18 @@ class _Panels:
         index = (at, turn) if self.closure.sides[name] == 0 else (turn, at)
         return ir.Load(kept.name, index, kept.dtype)
 
-    def _of_line(self, line: _Line, at: Poly, turn: Poly, known: bool) -> tuple[ir.Stmt, ...]:
-        """What a turn computes of a line; of a square that is done, its pivot is `known`."""
+    def _of_line(
+        self, line: _Line, at: Poly, turn: Poly, element: ir.Expr | None
+    ) -> tuple[ir.Stmt, ...]:
+        """What a turn computes of a line beside a square that is done, from its `element`; without
+        one, of a line of the square."""
 
         def change(e: ir.Expr) -> ir.Expr | None:
-            if known and isinstance(e, ir.Load) and self._is_pivot(e):
+            if element is None or not isinstance(e, ir.Load) or e.buffer != self.main.buffer:
+                return None
+            if self._is_pivot(e):
                 return ir.Load(self.diagonal.name, (turn - self.start,), e.dtype)
-            return None
+            return element
 
         def stored(s: ir.Stmt) -> ir.Stmt:
             s = map_blocks(s, lambda block: tuple(map(stored, block)))
@@ -283,7 +289,7 @@ class _Panels:
         for line in self.closure.lines:
             own = self.context.fresh(line.own)
             axis = ir.Axis(own, self.end, self.start)
-            body = self._of_line(line, sym(own, True), k, known=False)
+            body = self._of_line(line, sym(own, True), k, None)
             stages.append(ir.Stage((axis,), body, origin))
         names = [self.context.fresh(a.name) for a in self.main.axes]
         axes = tuple(ir.Axis(n, self.end, self.start) for n in names)
@@ -292,33 +298,49 @@ class _Panels:
         return ir.For(turn, self.start, self.end, 1, tuple(stages), loop.origin)
 
     def _lines(self, side: int) -> Iterator[ir.Stmt]:
-        """Rows beside the square (side 0) or columns (side 1): a thread for each of them."""
+        """Rows beside the square (side 0) or columns (side 1): a thread for each.
+
+        The element of a turn has the terms of the turns before it; all of them come in the end.
+        """
         origin = self.main.origin
-        name, turn, other = (self.context.fresh(w) for w in ("line", self.closure.loop.index, "c"))
-        at, k, c = (sym(n, True) for n in (name, turn, other))
-        own = [x for x in self.closure.lines if x.side == side]
-        kept = [s for line in own for s in self._of_line(line, at, k, known=True)]
-        i, j = (at, c) if side == 0 else (c, at)
-        inner = ir.For(other, self.start, self.end, 1, self._update(i, j, k), origin)
-        turns = ir.For(turn, self.start, self.end, 1, (*kept, inner), origin)
-        before, behind = (
-            ir.Op(op, (ir.Value(at, INT64), ir.Value(end, INT64)), BOOL)
-            for op, end in (("lt", self.start), ("ge", self.end))
-        )
-        outside = ir.If(ir.Op("or", (before, behind), BOOL), (turns,), (), origin)
-        yield ir.Stage((ir.Axis(name, self.ends[side]),), (outside,), origin)
+        for lo, hi in ((Poly(), self.start), (self.end, self.ends[side])):
+            name, turn, known = (
+                self.context.fresh(w) for w in ("line", self.closure.loop.index, "element")
+            )
+            at, k = sym(name, True), sym(turn, True)
+            places = (at, k) if side == 0 else (k, at)
+            axes = (a.name for a in self.main.axes)
+            value = rename_axes(self._folded(k - self.start), dict(zip(axes, places, strict=True)))
+            assert isinstance(value, ir.Write)
+            local = ir.Local(known, value.body.dtype)
+            body = value.body
+            if local.dtype.kind in "iu":
+                # the first turn has none before it, and no integer is the extreme of nothing
+                own_element = ir.Load(value.buffer, value.index, local.dtype)
+                later = ir.Op("lt", (ir.Value(self.start, INT64), ir.Value(k, INT64)), BOOL)
+                body = ir.Select(later, body, own_element, local.dtype)
+            element = ir.Let(known, body, origin)
+            own = (x for x in self.closure.lines if x.side == side)
+            kept = (s for line in own for s in self._of_line(line, at, k, local))
+            turns = ir.For(turn, self.start, self.end, 1, (element, *kept), origin)
+            yield ir.Stage((ir.Axis(name, hi, lo),), (turns,), origin)
+
+    def _folded(self, count: Poly) -> ir.Write:
+        """The store of an element with the terms of so many turns of the panel."""
+        found, s = self.closure, self.main
+        turn = self.context.fresh("k")
+        k, dtype = self.start + sym(turn, True), found.term.dtype
+        term = ordered(found.op, found.term) if found.ordered else found.term
+        own = ir.Load(s.buffer, s.index, dtype)
+        fold = ir.Reduce(_FOLDS[found.op], (ir.Axis(turn, count),), self._kept_term(term, k), dtype)
+        whole = replace(s, axes=(), mask=None, body=ir.Op(found.op, (own, fold), dtype))
+        moved = rename_axes(whole, {found.loop.index: k})
+        assert isinstance(moved, ir.Write)
+        return moved
 
     def _all(self) -> ir.Stmt:
         """All elements get the terms of the panel."""
-        found, s = self.closure, self.main
-        turn = self.context.fresh("k")
-        k, dtype = sym(turn, True), found.term.dtype
-        term = ordered(found.op, found.term) if found.ordered else found.term
-        own = ir.Load(s.buffer, s.index, dtype)
-        kept = self._kept_term(term, self.start + k)
-        fold = ir.Reduce(_FOLDS[found.op], (ir.Axis(turn, TURNS),), kept, dtype)
-        whole = replace(s, axes=(), mask=None, body=ir.Op(found.op, (own, fold), dtype))
-        new, names = self.context.fresh_axes(s.axes)
-        moved = rename_axes(whole, {**names, found.loop.index: self.start + k})
+        new, names = self.context.fresh_axes(self.main.axes)
+        moved = rename_axes(self._folded(TURNS), names)
         assert isinstance(moved, ir.Write)
         return replace(moved, axes=new)

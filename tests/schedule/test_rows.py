@@ -320,7 +320,12 @@ def test_verification_sees_a_mistake_in_a_row(
     shell: Shell, engine: str, right: str, wrong: str
 ) -> None:
     """Every second case takes blocks for rows, whatever their length is."""
-    shell.write("f.py", MISTAKEN)
+    assert_seen(shell, MISTAKEN, engine, right, wrong)
+
+
+def assert_seen(shell: Shell, source: str, engine: str, right: str, wrong: str) -> None:
+    """Verification finds a wrong text in the module of a source."""
+    shell.write("f.py", source)
     assert shell.convert("f.py", "--no-verify") == 0
     path = shell.folder / "f_cuda.py"
     text = path.read_text()
@@ -415,14 +420,7 @@ def test_verification_sees_a_mistake_in_the_room_of_rows(
     shell: Shell, engine: str, right: str, wrong: str
 ) -> None:
     """In every second case, long rows have none."""
-    shell.write("f.py", ROOM)
-    assert shell.convert("f.py", "--no-verify") == 0
-    path = shell.folder / "f_cuda.py"
-    text = path.read_text()
-    assert right in text
-    path.write_text(text.replace(right, wrong))
-    (found,) = verify_module(path, on=(engine,))
-    assert found.mismatch is not None
+    assert_seen(shell, ROOM, engine, right, wrong)
 
 
 def test_numba_cuda_mlir_has_no_shuffles(shell: Shell) -> None:

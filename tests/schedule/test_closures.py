@@ -57,6 +57,12 @@ def test_other_closures_have_panels(turn: str, types: str) -> None:
     assert "for panel in" in plan_of(turn, types)
 
 
+def test_the_terms_of_a_panel_need_no_memory_for_parts() -> None:
+    """Integers have no tiles: a thread for each element takes 32 terms."""
+    text = plan_of(SHORTEST, "int32[:, :], int64")
+    assert "for panel in" in text and "fold them" not in text and "blocks of columns" not in text
+
+
 @pytest.mark.parametrize(
     "turn",
     [

@@ -62,6 +62,8 @@ PARTS, COLUMNS = Poly.atom(Integer("parts", True)), Poly.atom(Integer("columns",
 FLAT = "column_"
 #: rows of a constant number that a thread folds by itself
 FEW_ROWS = 32
+#: the constant of the module: turns of a panel
+TURNS = Poly.atom(Integer("BLOCK_X", True))
 ALONE = Elementwise()
 
 
@@ -239,8 +241,9 @@ def _apart(s: ir.Write, r: ir.Reduce) -> bool:
 
 
 def _few(r: ir.Reduce) -> bool:
-    size = product(a.extent for a in r.axes).constant
-    return size is not None and size < FEW_ROWS
+    """Whether a thread for each column suffices in any case: the turns of a panel are few, too."""
+    rows = product(a.extent for a in r.axes)
+    return rows == TURNS or (rows.constant is not None and rows.constant < FEW_ROWS)
 
 
 def _rows(kernel: Kernel) -> Poly:

@@ -132,15 +132,20 @@ def _split(e: ir.Expr, old: ir.Expr) -> _Parts | None:
                 return None
             factor = _opposite(second[0]) if e.op == "sub" else second[0]
             return first[0] or factor, total(e, first[1], second[1])
-        case ir.Select(cond, then, other) if all(x != old for x in walk(cond)):
-            first, second = _split(then, old), _split(other, old)
-            if first is None or second is None:
-                return None
-            zero = cast(number(0), e.dtype)
-            (one, some), (two, rest) = ((a or zero, b or zero) for a, b in (first, second))
-            factor = one if one == two else replace(e, then=one, other=two)
-            return factor, some if some == rest else replace(e, then=some, other=rest)
+        case ir.Select(cond) if all(x != old for x in walk(cond)):
+            return _split_choice(e, old)
     return None
+
+
+def _split_choice(e: ir.Select, old: ir.Expr) -> _Parts | None:
+    """The parts of either case; a case without the old value has the factor 0."""
+    first, second = _split(e.then, old), _split(e.other, old)
+    if first is None or second is None:
+        return None
+    zero = cast(number(0), e.dtype)
+    (one, some), (two, rest) = ((a or zero, b or zero) for a, b in (first, second))
+    factor = one if one == two else replace(e, then=one, other=two)
+    return factor, some if some == rest else replace(e, then=some, other=rest)
 
 
 def _towards(e: ir.Expr, old: ir.Expr) -> Step | None:

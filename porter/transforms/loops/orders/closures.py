@@ -82,67 +82,75 @@ class _Other(Exception):
 
 def _closure(loop: ir.For, context: Context, aliases: Aliases) -> _Closure | None:
     """What a turn does; None for other loops."""
-    *first, main = loop.body or (None,)
-    if loop.step != 1 or has_data((loop.lo, loop.hi)) or not isinstance(main, ir.Write):
+    if loop.step != 1 or has_data((loop.lo, loop.hi)) or not loop.body:
         return None
-    ends = tuple(a.hi for a in main.axes)
-    if len(main.axes) != 2 or has_data(ends) or any(a.lo.terms for a in main.axes):
-        return None
-    if loop.index in {n for end in ends for n in end.names()}:
-        return None
-    if main.index != tuple(sym(a.name, True) for a in main.axes) or main.combine or main.checked:
-        return None
-    if len(aliases.with_others({main.buffer})) > 1:
-        return None
+    *first, last = loop.body
     try:
+        main = _matrix(last, loop, aliases)
+        ends = tuple(a.hi for a in main.axes)
         lines = tuple(_line(s, loop, main.buffer, ends) for s in first if not _allocates(s))
         op, term, without_nan = _taken(main)
     except _Other:
         return None
+    stored = [(x.buffer, line.side) for line in lines for x in accesses(line.body) if x.write]
     made = {s.buffer.name for s in first if isinstance(s, ir.Alloc)}
-    sides = {x.buffer: line.side for line in lines for x in accesses(line.body) if x.write}
-    index = {0: main.index[:1], 1: main.index[1:]}
+    sides = dict(stored)
+    # each array is of one line, and all arrays are of this turn
+    if len(set(stored)) > len(sides) or sides.keys() != made or {*sides.values()} != {0, 1}:
+        return None
+    known = {ir.Load(n, main.index[d : d + 1], context.buffers[n].dtype) for n, d in sides.items()}
     for e in walk(term):
         if isinstance(e, (ir.Reduce, ir.Draw, ir.Local)):
             return None
-        if isinstance(e, ir.Load) and (e.buffer not in made or e.index != index[sides[e.buffer]]):
+        if isinstance(e, ir.Load) and e not in known:
             return None
-    if sides.keys() != made or {*sides.values()} != {0, 1}:
-        return None
     return _Closure(loop, lines, main, op, term, without_nan, sides)
 
 
-def _allocates(s: ir.Stmt | None) -> bool:
+def _matrix(s: ir.Stmt, loop: ir.For, aliases: Aliases) -> ir.Write:
+    """The statement, if it stores into all elements of a matrix that no other name means."""
+    if not isinstance(s, ir.Write) or len(s.axes) != 2 or s.combine or s.checked:
+        raise _Other
+    ends = [a.hi for a in s.axes]
+    turns = any(loop.index in end.names() for end in ends)
+    if turns or has_data(ends) or any(a.lo.terms for a in s.axes):
+        raise _Other
+    own = tuple(sym(a.name, True) for a in s.axes)
+    if s.index != own or len(aliases.with_others({s.buffer})) > 1:
+        raise _Other
+    return s
+
+
+def _allocates(s: ir.Stmt) -> bool:
     return isinstance(s, ir.Alloc)
 
 
-def _line(s: ir.Stmt | None, loop: ir.For, matrix: str, ends: tuple[Poly, ...]) -> _Line:
+def _line(s: ir.Stmt, loop: ir.For, matrix: str, ends: tuple[Poly, ...]) -> _Line:
     """The statement of rows or of columns, which reads elements of column k or of row k."""
-    if isinstance(s, ir.Write):
-        store: ir.Stmt = replace(s, axes=(), mask=None)
-        body: tuple[ir.Stmt, ...] = (store,)
-        # a panel has rows and columns
-        if s.mask is not None and s.mask not in map(_some, ends):
-            body = (ir.If(s.mask, (store,), (), s.origin),)
-    elif isinstance(s, ir.Stage):
-        body = s.body
-    else:
+    if not isinstance(s, (ir.Write, ir.Stage)) or len(s.axes) != 1 or s.axes[0].lo.terms:
         raise _Other
-    if len(s.axes) != 1 or s.axes[0].lo.terms:
-        raise _Other
-    (axis,) = s.axes
-    own, k = sym(axis.name, True), sym(loop.index, True)
+    (axis,), body = s.axes, _of_thread(s, ends)
     if not all(isinstance(x, (ir.Write, ir.Let, ir.If)) for x in statements(body)):
         raise _Other
+    own, k = sym(axis.name, True), sym(loop.index, True)
     found = list(accesses(body))
+    if any(x.index != (own,) if x.write else x.buffer != matrix for x in found):
+        raise _Other
     reads = {x.index for x in found if not x.write} - {(k, k)}
     known = [side for side, place in enumerate(((own, k), (k, own))) if reads == {place}]
-    for x in found:
-        if (x.write and x.index != (own,)) or (not x.write and x.buffer != matrix):
-            raise _Other
     if not known or axis.hi != ends[known[0]]:
         raise _Other
     return _Line(known[0], axis.name, body)
+
+
+def _of_thread(s: ir.Write | ir.Stage, ends: tuple[Poly, ...]) -> tuple[ir.Stmt, ...]:
+    """What a thread does; that there are rows and columns, as in each panel, is not tested."""
+    if isinstance(s, ir.Stage):
+        return s.body
+    store = replace(s, axes=(), mask=None)
+    if s.mask is None or s.mask in map(_some, ends):
+        return (store,)
+    return (ir.If(s.mask, (store,), (), s.origin),)
 
 
 def _some(end: Poly) -> ir.Expr:

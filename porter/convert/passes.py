@@ -47,7 +47,7 @@ from porter.transforms.loops.orders.closures import closures_in_panels
 from porter.transforms.loops.orders.panels import in_panels
 from porter.transforms.loops.own_arrays import store_in_place
 from porter.transforms.loops.raised_first import raise_first
-from porter.transforms.loops.scan_loops import scan_loops
+from porter.transforms.loops.scans.scan_loops import scan_loops
 
 Body = tuple[ir.Stmt, ...]
 

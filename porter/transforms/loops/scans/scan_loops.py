@@ -3,7 +3,7 @@
 `for i: s += f(i); out[i] = s` is the running sum of f, and then a loop without the sum, whose
 iterations are free of each other.  `for i: out[i] = out[i - 1] + f(i)` is the same with the
 sum kept in the array.  Only associative operations qualify, and linear steps, which are so in
-pairs (`transforms/loops/recurrences.py`).
+pairs (`transforms/loops/scans/recurrences.py`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from porter.transforms.loops.folds import (
     values_in_place,
 )
 from porter.transforms.loops.nests import cut
-from porter.transforms.loops.recurrences import (
+from porter.transforms.loops.scans.recurrences import (
     element_before,
     keep_apart,
     linear,
@@ -42,7 +42,7 @@ from porter.transforms.loops.recurrences import (
     running,
     running_pair,
 )
-from porter.transforms.loops.second_order import Pair, states
+from porter.transforms.loops.scans.second_order import Pair, states
 
 #: what can be scanned: an operation, its fold, and the value that it ignores
 _FOLDS = {"add": ("sum", 0), "mul": ("prod", 1), "maximum": ("max", None),

@@ -22,7 +22,7 @@ from porter.ir.scalars import cast, number
 from porter.ir.walk import rewrite, scalars_of, statements, substitute, walk
 from porter.sizes.polynomial import Data, Poly, sym
 from porter.transforms.arrays.rounded_products import exact
-from porter.transforms.loops.second_order import Pair, Row, has_kernels, negative, row, total
+from porter.transforms.loops.scans.second_order import Pair, Row, has_kernels, negative, row, total
 
 
 @dataclass(frozen=True)

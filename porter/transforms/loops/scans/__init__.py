@@ -1,0 +1,1 @@
+"""Loops that carry values from one iteration to the next, as scans."""

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from porter import ir
 from porter.dtypes.dtype import BOOL, INT64
-from porter.ir.effects import defs_in, exposed_scalars, uses_in
+from porter.ir.effects import defs_in, exposed_scalars
 from porter.ir.rebuild import map_exprs, variables_as
 from porter.ir.scalars import cast, number, operate
-from porter.ir.walk import free_names, loaded, rewrite, scalars_of, statements
+from porter.ir.walk import free_names, rewrite, scalars_of
 from porter.sizes.polynomial import Poly, maximum, sym
 
 _FOLDS = {
@@ -220,7 +219,7 @@ def _guarded(s: ir.Stmt, k: int) -> ir.Let | None:
     lets = {x.name for x in s.body if isinstance(x, ir.Let)}
     if not isinstance(inner, ir.Let):
         return None
-    if len(s.body) == 1 and _extreme(inner.name, s.cond, inner.value) is not None:
+    if len(s.body) == 1 and extreme(inner.name, s.cond, inner.value) is not None:
         own = ir.Local(inner.name, inner.value.dtype)
         choice = ir.Select(s.cond, inner.value, own, inner.value.dtype)
         return ir.Let(inner.name, choice, inner.origin)
@@ -240,7 +239,7 @@ def _guarded(s: ir.Stmt, k: int) -> ir.Let | None:
     return ir.Let(inner.name, ir.Select(s.cond, inner.value, old, inner.value.dtype), inner.origin)
 
 
-def _extreme(name: str, cond: ir.Expr, value: ir.Expr) -> str | None:
+def extreme(name: str, cond: ir.Expr, value: ir.Expr) -> str | None:
     """`maximum` for the condition `value > name`, `minimum` for `value < name`."""
     if not isinstance(cond, ir.Op) or cond.op not in ("gt", "lt", "ge", "le"):
         return None
@@ -295,103 +294,6 @@ def _is(e: ir.Expr, name: str) -> bool:
     return isinstance(e, ir.Local) and e.name == name
 
 
-def chosen(s: ir.Stmt) -> ir.Stmt:
-    """A branch that only gives a variable another value, or keeps it, as a choice of values."""
-    if not isinstance(s, ir.If):
-        return s
-    names = {x.name for x in statements((s,)) if isinstance(x, ir.Let)}
-    one, other = _given(s.body), _given(s.orelse)
-    if len(names) != 1 or one is None or other is None:
-        return s
-    (name,) = names
-    dtype = next(x.value.dtype for x in statements((s,)) if isinstance(x, ir.Let))
-    old = ir.Local(name, dtype)
-    value = ir.Select(s.cond, one[0] if one else old, other[0] if other else old, dtype)
-    alike = all(x.dtype == dtype for x in (value.then, value.other))
-    # a sum where a condition holds stays one
-    plain = bool(one and other) or held_value(value, name) is not None
-    return ir.Let(name, value, s.origin) if alike and plain else s
-
-
-def _given(body: Sequence[ir.Stmt]) -> list[ir.Expr] | None:
-    """What a block gives the one variable that it assigns: nothing, a value; None for others."""
-    match list(map(chosen, body)):
-        case []:
-            return []
-        case [ir.Let(value=value)]:
-            return [value]
-    return None
-
-
-def values_in_place(
-    body: tuple[ir.Stmt, ...], carried: set[str], after: set[str]
-) -> tuple[ir.Stmt, ...]:
-    """The statements, those that change what is carried with values of it in the place of the
-    variables that have them, if nothing changes in between: `gap = high - x[i]`."""
-    written = defs_in(body).arrays
-    names = Counter(x.name for x in statements(body) if isinstance(x, ir.Let))
-    for k, s in enumerate(body):
-        if not isinstance(s, ir.Let) or names[s.name] > 1 or s.name in carried | after:
-            continue
-        read, rest = scalars_of(s.value), body[k + 1 :]
-        users = [x for x in rest if s.name in uses_in((x,)).scalars]
-        changing = [x for x in users if defs_in((x,)).scalars & carried]
-        if not (changing and read & carried) or loaded(s.value) & written:
-            continue
-        ends = (n for n, x in enumerate(rest) if defs_in((x,)).scalars & read)
-        if s.name in uses_in(rest[next(ends, len(rest)) :]).scalars:
-            continue
-        value = variables_as({s.name: s.value})
-        moved = tuple(map_exprs(x, value) if x in changing else x for x in rest)
-        own = (s,) if len(changing) < len(users) else ()
-        return values_in_place((*body[:k], *own, *moved), carried, after)
-    return body
-
-
-def running_extremes(body: Sequence[ir.Stmt]) -> Iterator[ir.Stmt]:
-    """The statements, `if x > m: m = x` as `m = maximum(m, x)` behind what else the branch does;
-    `if x != m: m = x` is `m = x`."""
-    for s in body:
-        cond: ir.Expr | None = None
-        block: tuple[ir.Stmt, ...] = ()
-        if isinstance(s, ir.If) and not s.orelse:
-            cond, block = s.cond, s.body
-        elif isinstance(s, ir.Let) and isinstance(s.value, ir.Select):
-            if s.value.other == ir.Local(s.name, s.value.dtype):
-                cond, block = s.value.cond, (replace(s, value=s.value.then),)
-        found = None if cond is None else _only_extreme(cond, block)
-        if found is None or cond is None:
-            yield s
-            continue
-        let, op = found
-        rest = tuple(x for x in block if x is not let)
-        if rest:
-            yield ir.If(cond, rest, (), s.origin)
-        dtype = let.value.dtype
-        if op != "ne":
-            value = ir.Op(op, (ir.Local(let.name, dtype), ordered(op, let.value)), dtype)
-            let = replace(let, value=value)
-        yield let
-
-
-def _only_extreme(cond: ir.Expr, block: Sequence[ir.Stmt]) -> tuple[ir.Let, str] | None:
-    """The statement of a branch that takes the larger value, which may as well be the last one."""
-    for s in block:
-        op = _extreme(s.name, cond, s.value) if isinstance(s, ir.Let) else None
-        if isinstance(s, ir.Let) and op is None and s.value.dtype.kind in "iub":
-            sides = {s.value, ir.Local(s.name, s.value.dtype)}
-            differs = isinstance(cond, ir.Op) and cond.op == "ne" and {*cond.args} == sides
-            op = "ne" if differs else None
-        if op is None or not isinstance(s, ir.Let) or s.value.dtype.kind not in "fiub":
-            continue
-        rest = [x for x in block if x is not s]
-        touched = {s.name} | scalars_of(s.value)
-        if s.name in uses_in(rest).scalars or defs_in(rest).scalars & touched:
-            return None
-        return None if defs_in(rest).arrays & loaded(s.value) else (s, op)
-    return None
-
-
 def ordered(op: str, term: ir.Expr) -> ir.Expr:
     """A term of a maximum or a minimum; a NaN never compares greater, so it is left out."""
     if term.dtype.kind != "f":
@@ -415,7 +317,7 @@ def _accumulation(s: ir.Let) -> tuple[str, ir.Expr] | None:
     """(op, term) of `s = s op term`."""
     value = s.value
     if isinstance(value, ir.Select) and isinstance(value.other, ir.Local):
-        op = _extreme(s.name, value.cond, value.then) if value.other.name == s.name else None
+        op = extreme(s.name, value.cond, value.then) if value.other.name == s.name else None
         return None if op is None else (op, value.then)
     if not isinstance(value, ir.Op) or value.op not in _FOLDS or len(value.args) != 2:
         return None

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from porter import ir
+from porter.analyses.scans import neutral
 from porter.dtypes.dtype import BOOL, DType
 from porter.ir.aliasing import Aliases
 from porter.ir.axes import loop_axis
@@ -142,8 +143,8 @@ def _split_choice(e: ir.Select, old: ir.Expr) -> _Parts | None:
     first, second = _split(e.then, old), _split(e.other, old)
     if first is None or second is None:
         return None
-    zero = cast(number(0), e.dtype)
-    (one, some), (two, rest) = ((a or zero, b or zero) for a, b in (first, second))
+    zero, nothing = cast(number(0), e.dtype), ir.Const(neutral("sum", e.dtype), e.dtype)
+    (one, some), (two, rest) = ((a or zero, b or nothing) for a, b in (first, second))
     factor = one if one == two else replace(e, then=one, other=two)
     return factor, some if some == rest else replace(e, then=some, other=rest)
 

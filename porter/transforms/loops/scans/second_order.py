@@ -7,15 +7,14 @@ a product is infinite, or no number, the schedule runs the steps of the source i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from porter import ir
 from porter.analyses.scans import neutral
 from porter.dtypes.dtype import DType
-from porter.ir.rebuild import variables_as
 from porter.ir.scalars import cast, number
-from porter.ir.walk import rewrite, statements, walk
+from porter.ir.walk import walk
 
 
 def has_kernels(dtype: DType) -> bool:
@@ -62,6 +61,14 @@ class Pair:
         """All that these consist of."""
         return (x for e in self.parts for x in walk(e))
 
+    def changed(self, change: Callable[[ir.Expr], ir.Expr]) -> Pair:
+        """The same with all that it consists of changed."""
+        one, other = (
+            Row(tuple(None if w is None else change(w) for w in r.weights), change(r.body))
+            for r in self.rows
+        )
+        return Pair((one, other), (change(self.steps[0]), change(self.steps[1])))
+
     @property
     def turned(self) -> Pair:
         """The same with the second value in place of the first one."""
@@ -86,26 +93,16 @@ def row(step: ir.Expr, olds: Sequence[ir.Expr]) -> Row | None:
     return Row(tuple(weights), _nothing(step.dtype) if body is None else body)
 
 
-def states(body: tuple[ir.Stmt, ...], carried: Set[str]) -> tuple[list[ir.Let], Pair] | None:
-    """The steps of two variables that the statements of an iteration carry to the next one.
+def pair_of(steps: Sequence[ir.Expr], olds: Sequence[ir.Expr]) -> Pair | None:
+    """The steps of two variables that an iteration carries to the next one.
 
-    What they stand for at its end is a step of both at its beginning; None if one is not linear in
-    these, or if they do not weigh each other.
+    None if one is not linear in their old values, or if they do not weigh each other.
     """
-    lets = [s for s in body if isinstance(s, ir.Let)]
-    last = [s for s in lets if s.name in carried]
-    every = [s for s in statements(body) if isinstance(s, ir.Let)]
-    if len(carried) != 2 or len(last) != 2 or len(every) != len(lets):
-        return None
-    known: dict[str, ir.Expr] = {}
-    for s in lets:
-        known[s.name] = rewrite(s.value, variables_as(known))
-    olds = [ir.Local(s.name, s.value.dtype) for s in last]
-    first, second = (row(known[s.name], olds) for s in last)
+    first, second = (row(step, olds) for step in steps)
     if first is None or second is None or olds[0].dtype != olds[1].dtype:
         return None
-    pair = Pair((first, second), (known[last[0].name], known[last[1].name]))
-    return (last, pair) if pair.is_coupled else None
+    pair = Pair((first, second), (steps[0], steps[1]))
+    return pair if pair.is_coupled else None
 
 
 def _nothing(dtype: DType) -> ir.Expr:

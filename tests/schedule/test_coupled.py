@@ -47,9 +47,15 @@ IN_VARIABLES = [
     "v = a * x[i] + s; s = b * x[i] - a * v + t; t = x[i] - b * v; y[i] = v",
     "v = a * x[i] + (1 - a) * (s + t); t = b * (v - s) + (1 - b) * t; s = v; y[i] = s + t",
     "s, t = a * s - b * t + x[i], b * s + a * t; y[i] = s",
-    "s = a * s + x[i]; t = b * t + s; y[i] = t",
     "y[i] = t; t = s; s = a * s + b * t + x[i]",
 ]
+
+
+def test_what_only_reads_the_other_value_is_a_recurrence_of_its_own() -> None:
+    text = plan_text(
+        plan(array_program(loop("s = a * s + x[i]; t = b * t + s; y[i] = t"), SIGNATURE))
+    )
+    assert text.count("a recurrence by blocks") == 2 and KIND not in text
 
 
 @pytest.mark.parametrize("body", [*IN_ARRAY, *IN_VARIABLES])

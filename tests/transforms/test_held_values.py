@@ -55,8 +55,8 @@ HELD = {
     "v = 0.0 if x[i] > 0 else v + y[i]\nout[i] = v": True,
     "if x[i] > 0:\n    v = 2.0 * v\nelse:\n    v = v * v\nout[i] = v": False,
     "if x[i] > v:\n    v = v + 1.0\nelse:\n    v = 0.0\nout[i] = v": False,
-    # a branch that reads what it changes
-    "if x[i] > v:\n    out[i] = v\n    v = x[i]": False,
+    # a branch stores what was held before it
+    "if x[i] > v:\n    out[i] = v\n    v = x[i]": True,
     # two values that wait for each other
     "if x[i] > v:\n    v = x[i]\nelse:\n    v = v - 1.0\nout[i] = v": False,
     # the condition is about what is held itself

@@ -13,7 +13,7 @@ from dataclasses import replace
 from porter import ir
 from porter.analyses.obstacles import obstacle
 from porter.ir.context import Context
-from porter.ir.effects import exposed_scalars
+from porter.ir.effects import defs_in, exposed_scalars
 from porter.ir.rebuild import rename_axes
 from porter.ir.scalars import cast
 from porter.ir.walk import statements, substitute, walk
@@ -68,8 +68,10 @@ def _upwards(loop: ir.For) -> ir.For:
 
 def _accumulators(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] | None:
     """The running folds of all variables that the loop carries, and the loop without them."""
+    if not exposed_scalars(loop.body) & defs_in(loop.body).scalars:
+        return None
     iteration = iteration_of(loop, after, context)
-    if iteration is None or not iteration.olds:
+    if iteration is None:
         return None
     carried = Carried(loop, iteration, context)
     if not carried.find():

@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from porter import ir
+from porter.ir.aliasing import Aliases
 from porter.ir.context import Context
 from porter.ir.effects import defs_in, exposed_scalars, expressions, uses_in
 from porter.ir.rebuild import map_exprs, rename_variables, variables_as
 from porter.ir.scalars import choose
-from porter.ir.walk import free_names, rewrite, statements, walk
+from porter.ir.walk import free_names, loaded, rewrite, statements, walk
 
 #: the nodes that a value written out may consist of
 MOST_NODES = 400
@@ -90,6 +91,7 @@ class _Statements:
         self.context = context
         #: what is read before it is assigned, or after the loop
         self.outside = exposed_scalars(body) | after
+        self.aliases = Aliases.of((), context.buffers)
         self.result: list[ir.Stmt] = []
 
     def block(self, body: Sequence[ir.Stmt], values: Values) -> Values:
@@ -115,7 +117,7 @@ class _Statements:
             inside = {n: x for n, x in values.items() if n not in made}
             self.result.append(map_exprs(s, variables_as(inside)))
             return values
-        after, stores = _in_branch(s, values)
+        after, stores = self._in_branch(s, values)
         before = values
         for x in statements((s,)):
             if isinstance(x, ir.Let) and x.name in made:
@@ -124,6 +126,37 @@ class _Statements:
                     values = self._set(x.name, after[x.name], s.origin, values)
         self.result += stores
         return values
+
+    def _in_branch(self, s: ir.If, values: Values) -> tuple[Values, list[ir.Stmt]]:
+        """What variables are after a branch, and what is left of it; they come before it then."""
+        cond = _read(s.cond, values)
+        (one, first), (other, second) = (self._side(b, values) for b in (s.body, s.orelse))
+        both = {n: x if x == other[n] else choose(cond, x, other[n]) for n, x in one.items()}
+        if any(x.dtype != values[n].dtype for n, x in both.items()):
+            raise _Mixed
+        left: list[ir.Stmt] = []
+        if first or second:
+            left.append(ir.If(cond, tuple(first), tuple(second), s.origin))
+        return both, left
+
+    def _side(self, body: Sequence[ir.Stmt], values: Values) -> tuple[Values, list[ir.Stmt]]:
+        """What variables are after one side of a branch, and what it stores.
+
+        Raises `_Mixed` for a value that is read after a store, which may change it.
+        """
+        stores: list[ir.Stmt] = []
+        for s in body:
+            stored = self.aliases.with_others(defs_in(stores).arrays, arguments=True)
+            if defs_in((s,)).scalars and stored & _loaded(s):
+                raise _Mixed
+            if isinstance(s, ir.Let):
+                values = {**values, s.name: _read(s.value, values)}
+            elif isinstance(s, ir.If):
+                values, more = self._in_branch(s, values)
+                stores += more
+            else:
+                stores.append(map_exprs(s, variables_as(values)))
+        return values, stores
 
 
 def _read(e: ir.Expr, values: Values) -> ir.Expr:
@@ -134,33 +167,10 @@ def _read(e: ir.Expr, values: Values) -> ir.Expr:
     return new
 
 
-def _in_branch(s: ir.If, values: Values) -> tuple[Values, list[ir.Stmt]]:
-    """What variables are after a branch, and what is left of it; they come before it then.
-
-    Raises `_Mixed` for a value that is read after a store, which may change it.
-    """
-    cond = _read(s.cond, values)
-    (one, first), (other, second) = (_side(block, values) for block in (s.body, s.orelse))
-    both = {n: x if x == other[n] else choose(cond, x, other[n]) for n, x in one.items()}
-    if any(x.dtype != values[n].dtype for n, x in both.items()):
-        raise _Mixed
-    return both, [ir.If(cond, tuple(first), tuple(second), s.origin)] if first or second else []
-
-
-def _side(body: Sequence[ir.Stmt], values: Values) -> tuple[Values, list[ir.Stmt]]:
-    """What variables are after one side of a branch, and what it stores."""
-    stores: list[ir.Stmt] = []
-    for s in body:
-        if stores and defs_in((s,)).scalars and uses_in((s,)).arrays:
-            raise _Mixed
-        if isinstance(s, ir.Let):
-            values = {**values, s.name: _read(s.value, values)}
-        elif isinstance(s, ir.If):
-            values, more = _in_branch(s, values)
-            stores += more
-        else:
-            stores.append(map_exprs(s, variables_as(values)))
-    return values, stores
+def _loaded(s: ir.Stmt) -> set[str]:
+    """The arrays that the variables and the branches of a statement depend on."""
+    inside = [x for x in statements((s,)) if isinstance(x, (ir.Let, ir.If))]
+    return loaded(*(e for x in inside for e in expressions(x)))
 
 
 def _needed(made: Iteration, after: set[str]) -> Iteration:

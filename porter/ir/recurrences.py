@@ -15,7 +15,7 @@ class Recurrence(Scan):
 
     But for rounding, `step` is `factor * y + body`, in which a variable called `old` is `y`; with
     `towards` it is no number where `y` is infinite, and with `resets` the factor is 0 where `step`
-    does not depend on `y`, and 1 elsewhere.  `start` does not depend on the axis.  The name of the
+    does not depend on `y`, and only there.  `start` does not depend on the axis.  The name of the
     operation is `linear`.
     """
 

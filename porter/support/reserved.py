@@ -54,6 +54,7 @@ HELPERS = {
     "recentred", "spread_of_both", "block_spread", "column_spread",
     "row_of_grid", "row_part", "row_wait", "whole_and_rest",
     "chained", "finite", "scan_linear", "scan_towards", "scan_resets", "scan_whole_linear",
+    "scan_whole_resets",
     "composed", "step_at", "applied", "bounded", "suits", "leaned", "leaning", "runs_in_order",
     "scan_coupled", "scan_whole_coupled",
     *(f"{kind}_{op}" for kind in ("block", "column", "row", "scan")

@@ -100,7 +100,27 @@ def f(a, b):
         x[i] = (b[i] - 0.5 * x[i + 1]) / a[i]
     return x
 """
-OF_FLOATS = TOWARDS, RELAXING, DIVIDED
+RESET = """
+def f(a, b):
+    v = START
+    out = np.zeros_like(b)
+    for i in range(b.size):
+        v = 0.5 if i % 61 == 7 else a[i] * v + b[i]
+        out[i] = v
+    return out
+"""
+SELDOM_RESET = """
+def f(a, b):
+    v = START
+    out = np.zeros_like(b)
+    for i in range(b.size):
+        if i % 97 == 40:
+            v = 0.0
+        v = 0.75 * v + a[i]
+        out[i] = v + b[i]
+    return out
+"""
+OF_FLOATS = TOWARDS, RELAXING, DIVIDED, RESET, SELDOM_RESET
 SHAPES = (IN_ARRAY, BACKWARDS, IN_PLACE, IN_VARIABLE, WHERE, LAST, *OF_FLOATS)
 
 

@@ -15,13 +15,13 @@ larger are run through in order by one thread, and by the block that found them,
 them cannot start before.  A product that is too small for a number stays the smallest one, for an
 infinite element times zero would be none.  A step from an infinite element towards something is no
 number, as in order.  With a factor that is NaN so is everything after it, in either order.
-Integers wrap around, and are the same in any order.  Factors of 0 and 1 alone choose what is added
-to: nothing before a 0 counts, not even NaN.
+Integers wrap around, and are the same in any order.  Of a step that begins again (`resets`) the
+factor is 0, which nothing before it outlives, not even NaN.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from porter import ir
@@ -56,7 +56,7 @@ class RecurrenceLine(ScanLine):
             return ""
         line = kernel.folds[0].origin.span.line
         r = kernel.reductions[0][1]
-        if isinstance(r, ir.Recurrence) and r.resets:
+        if isinstance(r, ir.Recurrence) and not _guarded(r):
             return f"the sums at line {line} are computed in parts, so rounded otherwise"
         return (
             f"the recurrence at line {line} is computed in parts, so rounded otherwise; "
@@ -106,14 +106,24 @@ class RecurrenceLine(ScanLine):
 
 def _guarded(r: ir.Recurrence) -> bool:
     """Whether factors may be beyond 1, or too small for a number."""
-    return r.dtype.kind == "f" and not r.resets
+    sums = r.resets and set(_choices(r.factor)) <= {number(0, r), number(1, r)}
+    return r.dtype.kind == "f" and not sums
+
+
+def _choices(e: ir.Expr) -> Iterator[ir.Expr]:
+    """What a factor may be."""
+    if isinstance(e, ir.Select):
+        yield from (*_choices(e.then), *_choices(e.other))
+    else:
+        yield e
 
 
 def _pairs(w: KernelWriter, name: str, r: ir.Recurrence) -> dict[str, object]:
     """The names of one kernel, and the step that changes nothing."""
     words = ("scratch", "factors", "before", "slope", "factor", "tile", "smallest", "stop")
     kind = "towards" if r.towards else "linear" if _guarded(r) else "whole_linear"
-    kind = "resets" if r.resets else kind
+    if r.resets:
+        kind = "resets" if _guarded(r) else "whole_resets"
     w.helper(f"scan_{kind}", *(["chained"] if _guarded(r) else []))
     w.helper(*(["finite"] if r.towards else []))
     return {**{word: w.fresh(word) for word in words}, "name": name, "zero": w.expr(zero(r)),

@@ -28,8 +28,8 @@ from porter.transforms.loops.scans.second_order import Pair, Row, has_kernels, n
 
 @dataclass(frozen=True)
 class Step:
-    """`factor * y + body`; with `towards` it was written as `y + a * (x - y)`, and with `resets` as
-    a choice between `y + b` and `b`."""
+    """`factor * y + body`; with `towards` it was written as `y + a * (x - y)`, and with `resets` it
+    is `body` alone where the factor is 0."""
 
     factor: ir.Expr
     body: ir.Expr
@@ -71,7 +71,8 @@ def linear(step: ir.Expr, old: ir.Expr) -> Step | None:
     if step.dtype.kind != "f" or not any(_forgets(e, old) for e in walk(step)):
         return found
     # a factor of 0 would not forget an infinite value, or NaN
-    return replace(found, resets=True) if _resets(step, old) else None
+    factor = _forgetting(step, old)
+    return None if factor is None else replace(found, factor=factor, resets=True)
 
 
 def _chosen_last(e: ir.Expr, old: ir.Expr) -> ir.Expr:
@@ -102,12 +103,24 @@ def _forgets(e: ir.Expr, old: ir.Expr) -> bool:
     return isinstance(e, ir.Select) and (old in walk(e.then)) != (old in walk(e.other))
 
 
-def _resets(e: ir.Expr, old: ir.Expr) -> bool:
-    """Whether in each case something is added to the old value, or it is not there."""
-    if isinstance(e, ir.Select):
-        return all(_resets(x, old) for x in (e.then, e.other))
+def _forgetting(e: ir.Expr, old: ir.Expr) -> ir.Expr | None:
+    """The factor of a step that forgets the old value where it is 0, and only there."""
+    if isinstance(e, ir.Select) and _is_free(e.cond, old):
+        then, other = (_forgetting(x, old) for x in (e.then, e.other))
+        return None if then is None or other is None else replace(e, then=then, other=other)
     parts = _split(e, old)
-    return parts is not None and parts[0] in (None, cast(number(1), e.dtype))
+    if parts is None or any(_forgets(x, old) for x in walk(e)):
+        return None
+    none, factor = cast(number(0), e.dtype), parts[0]
+    if factor is None or (isinstance(factor, ir.Const) and factor != none):
+        return factor or none
+    # one that may be 0 is run through in order then
+    some = ir.Op("ne", (factor, none), BOOL)
+    return ir.Select(some, factor, cast(number(2), e.dtype), e.dtype)
+
+
+def _is_free(e: ir.Expr, old: ir.Expr) -> bool:
+    return all(x != old for x in walk(e))
 
 
 #: the factor of the old value, and what is added, where there is any

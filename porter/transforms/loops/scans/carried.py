@@ -20,9 +20,10 @@ from porter.ir.context import Context
 from porter.ir.effects import defs_in, uses_in
 from porter.ir.rebuild import map_exprs
 from porter.ir.scalars import cast, number, operate
-from porter.ir.walk import loaded, rewrite, scalars_of, statements, substitute
+from porter.ir.walk import loaded, rewrite, scalars_of, statements, substitute, walk
 from porter.sizes.polynomial import Data, Poly, sym
 from porter.transforms.loops.folds import Held, held_value, turned
+from porter.transforms.loops.scans.elements import Elements
 from porter.transforms.loops.scans.recurrences import linear, running, running_pair
 from porter.transforms.loops.scans.second_order import Pair, pair_of
 from porter.transforms.loops.scans.single_assignment import Iteration
@@ -40,8 +41,9 @@ class Told:
 class Carried:
     """The variables of a loop as running folds, found one after the other."""
 
-    def __init__(self, loop: ir.For, iteration: Iteration, context: Context) -> None:
-        self.loop, self.iteration, self.context = loop, iteration, context
+    def __init__(self, made: Elements, iteration: Iteration, context: Context) -> None:
+        self.made, self.iteration, self.context = made, iteration, context
+        self.loop = made.loop
         self.values = iteration.values
         self.defs: list[ir.Stmt] = []
         self.told: dict[str, Told] = {}
@@ -109,9 +111,10 @@ class Carried:
             self.known[new.name] = name, True
         return True
 
-    def _start(self, name: str) -> ir.Local:
-        """The variable before the loop."""
-        return replace(self.iteration.olds[name], name=name)
+    def _start(self, name: str) -> ir.Expr:
+        """What the variable is before the loop."""
+        local = replace(self.iteration.olds[name], name=name)
+        return self.made.starts.get(name, local)
 
     def _origin(self, name: str) -> ir.Origin:
         """The statement of the loop that assigns the variable, or the last one with several."""
@@ -146,7 +149,12 @@ class Carried:
                if n not in self.told):  # fmt: skip
             return None
         e = rewrite(e, self._now)
-        return None if loaded(e) & self.written else e
+        return e if self._is_early(e) else None
+
+    def _is_early(self, *several: ir.Expr) -> bool:
+        """Whether it may be computed before the loop, which changes nothing of it by then."""
+        loads = (x for e in several for x in walk(e) if isinstance(x, ir.Load))
+        return all(x in self.made.own or x.buffer not in self.written for x in loads)
 
     def _all_free(self, *parts: ir.Expr) -> list[ir.Expr] | None:
         found = [x for x in map(self._free, parts) if x is not None]
@@ -179,6 +187,9 @@ class Carried:
             known = ir.Op("ge", (found, ir.Value(Poly(), INT64)), BOOL)
             return ir.Select(known, substitute(value, {loop.index: where}), start, old.dtype)
 
+        if loaded(value) & self.written:
+            # what it holds changes in the loop
+            return self._define(name, lambda axis, _: at(symbols([axis])[0]))
         return self._tell(name, at)
 
     def _turned(self, name: str, step: ir.Expr, old: ir.Local) -> bool:
@@ -238,7 +249,7 @@ class Carried:
         if pair is None:
             return False
         pair = pair.changed(lambda e: rewrite(e, self._now))
-        if loaded(*pair.parts, *pair.steps) & self.written:
+        if not self._is_early(*pair.parts, *pair.steps):
             return False
         starts = [self._start(n) for n in left]
         for name, own, of in zip(left, (pair, pair.turned), (1, -1), strict=True):

@@ -136,7 +136,11 @@ def _split(e: ir.Expr, old: ir.Expr) -> _Parts | None:
     match e:
         case ir.Op("mul", (left, right)) if left == old or right == old:
             other = right if left == old else left
-            return None if any(x == old for x in walk(other)) else (other, None)
+            return (other, None) if _is_free(other, old) else None
+        case ir.Op("mul" | "truediv", (left, right)) if _is_free(right, old):
+            return _each(_split(left, old), lambda x: replace(e, args=(x, right)))
+        case ir.Op("mul", (left, right)) if _is_free(left, old):
+            return _each(_split(right, old), lambda x: replace(e, args=(left, x)))
         case ir.Op("neg", (arg,)):
             inner = _split(arg, old)
             return None if inner is None else (_opposite(inner[0]), _opposite(inner[1]))
@@ -149,6 +153,14 @@ def _split(e: ir.Expr, old: ir.Expr) -> _Parts | None:
         case ir.Select(cond) if all(x != old for x in walk(cond)):
             return _split_choice(e, old)
     return None
+
+
+def _each(parts: _Parts | None, change: Callable[[ir.Expr], ir.Expr]) -> _Parts | None:
+    """Both parts changed, where there are any."""
+    if parts is None:
+        return None
+    factor, body = (None if x is None else change(x) for x in parts)
+    return factor, body
 
 
 def _split_choice(e: ir.Select, old: ir.Expr) -> _Parts | None:
@@ -252,7 +264,7 @@ def recurrence_in_array(loop: ir.For, after: set[str], context: Context) -> list
     # the lowest subscript: none of them may count from the end
     lowest = loop.lo - (1 if isinstance(found, Step) else 2) if loop.step == 1 else loop.hi + 1
     least = (p.replace({loop.index: lowest}) for p in s.index)
-    if any(x.index != s.index for x in reads) or not all(_above(p, loop, context) for p in least):
+    if any(x.index != s.index for x in reads) or not all(is_above(p, loop, context) for p in least):
         return None
     keep_apart(s, found.parts, loop.step, context)
     axis, place = loop_axis(loop)
@@ -269,7 +281,7 @@ def recurrence_in_array(loop: ir.For, after: set[str], context: Context) -> list
     return [replace(s, axes=new, index=index, body=substitute(body, names))]
 
 
-def _above(p: Poly, loop: ir.For, context: Context) -> bool:
+def is_above(p: Poly, loop: ir.For, context: Context) -> bool:
     """Whether a subscript is not negative where the loop runs, by what the host tests then."""
     extent = loop.hi - loop.lo if loop.step > 0 else loop.lo - loop.hi
     made = (c for c in context.checks if c.kind == "index" and not c.conditions)

@@ -23,6 +23,7 @@ from porter.transforms.loops.folds import (
 )
 from porter.transforms.loops.nests import cut
 from porter.transforms.loops.scans.carried import Carried, running_fold
+from porter.transforms.loops.scans.elements import Elements, elements_as_variables
 from porter.transforms.loops.scans.recurrences import (
     element_before,
     keep_apart,
@@ -51,7 +52,9 @@ def _scanned(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] |
     if loop.step == 1:
         found = _recurrence(loop, context)
     found = found or _accumulators(_upwards(loop), after, context)
-    return found or (None if context.alone else recurrence_in_array(loop, after, context))
+    if not found and not context.alone:
+        found = recurrence_in_array(loop, after, context)
+    return found or _with_elements(_upwards(loop), after, context)
 
 
 def _upwards(loop: ir.For) -> ir.For:
@@ -68,12 +71,23 @@ def _upwards(loop: ir.For) -> ir.For:
 
 def _accumulators(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] | None:
     """The running folds of all variables that the loop carries, and the loop without them."""
+    return _with_variables(Elements(loop, {}, frozenset()), after, context)
+
+
+def _with_elements(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] | None:
+    """The same, with variables for the elements that the loop passes on."""
+    made = elements_as_variables(loop, context)
+    return None if made is None else _with_variables(made, after, context)
+
+
+def _with_variables(made: Elements, after: set[str], context: Context) -> list[ir.Stmt] | None:
+    loop = made.loop
     if not exposed_scalars(loop.body) & defs_in(loop.body).scalars:
         return None
     iteration = iteration_of(loop, after, context)
     if iteration is None:
         return None
-    carried = Carried(loop, iteration, context)
+    carried = Carried(made, iteration, context)
     if not carried.find():
         return None
     later = after - iteration.olds.keys()

@@ -8,6 +8,7 @@ pairs (`transforms/loops/scans/recurrences.py`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from porter import ir
@@ -15,7 +16,7 @@ from porter.analyses.obstacles import obstacle
 from porter.ir.context import Context
 from porter.ir.effects import defs_in, exposed_scalars
 from porter.ir.rebuild import rename_axes
-from porter.ir.scalars import cast
+from porter.ir.scalars import cast, constant_of
 from porter.ir.walk import statements, substitute, walk
 from porter.sizes.polynomial import Poly, sym
 from porter.transforms.loops.folds import (
@@ -23,6 +24,7 @@ from porter.transforms.loops.folds import (
 )
 from porter.transforms.loops.nests import cut
 from porter.transforms.loops.scans.carried import Carried, running_fold
+from porter.transforms.loops.scans.compaction import stored_once
 from porter.transforms.loops.scans.elements import Elements, elements_as_variables
 from porter.transforms.loops.scans.recurrences import (
     element_before,
@@ -41,20 +43,37 @@ def scan_loops(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ..
         if isinstance(s, ir.For) and s.step in (1, -1):
             after = exposed_scalars(body[k + 1 :])
             if obstacle(s, after, context) is not None and fold_loop(s, after) is None:
-                found = _scanned(s, after, context)
+                found = _scanned(s, after, _constants(body[:k]), context)
         result += found or [s]
     return tuple(result)
 
 
-def _scanned(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] | None:
+def _constants(body: Sequence[ir.Stmt]) -> dict[str, ir.Expr]:
+    """The variables that are constants after statements of the host."""
+    last: dict[str, ir.Expr] = {}
+    for s in body:
+        for name in defs_in((s,)).scalars:
+            last.pop(name, None)
+        if isinstance(s, ir.Let) and constant_of(s.value) is not None:
+            last[s.name] = s.value
+    return last
+
+
+def _scanned(
+    loop: ir.For, after: set[str], known: Mapping[str, ir.Expr], context: Context
+) -> list[ir.Stmt] | None:
     """Where a line is one thread's, a linear recurrence stays the loop that it is."""
     found: list[ir.Stmt] | None = None
     if loop.step == 1:
         found = _recurrence(loop, context)
-    found = found or _accumulators(_upwards(loop), after, context)
+    up = Elements(_upwards(loop), {}, frozenset())
+    found = found or _accumulators(up, after, known, context)
     if not found and not context.alone:
         found = recurrence_in_array(loop, after, context)
-    return found or _with_elements(_upwards(loop), after, context)
+    if not found:
+        elements = elements_as_variables(up.loop, context)
+        found = None if elements is None else _accumulators(elements, after, known, context)
+    return found
 
 
 def _upwards(loop: ir.For) -> ir.For:
@@ -69,25 +88,17 @@ def _upwards(loop: ir.For) -> ir.For:
 # -- accumulated in a variable -------------------------------------------------------------
 
 
-def _accumulators(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] | None:
+def _accumulators(
+    made: Elements, after: set[str], known: Mapping[str, ir.Expr], context: Context
+) -> list[ir.Stmt] | None:
     """The running folds of all variables that the loop carries, and the loop without them."""
-    return _with_variables(Elements(loop, {}, frozenset()), after, context)
-
-
-def _with_elements(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] | None:
-    """The same, with variables for the elements that the loop passes on."""
-    made = elements_as_variables(loop, context)
-    return None if made is None else _with_variables(made, after, context)
-
-
-def _with_variables(made: Elements, after: set[str], context: Context) -> list[ir.Stmt] | None:
     loop = made.loop
     if not exposed_scalars(loop.body) & defs_in(loop.body).scalars:
         return None
     iteration = iteration_of(loop, after, context)
     if iteration is None:
         return None
-    carried = Carried(made, iteration, context)
+    carried = Carried(made, stored_once(iteration, known), context)
     if not carried.find():
         return None
     later = after - iteration.olds.keys()

@@ -41,9 +41,27 @@ STEPS = (
     "on = on or COND",
     "gap = v - x[i]\n        if COND:\n            v = x[i]\n        s[i] = s[i] + gap",
     "n = max(n, k[i])\n        if COND:\n            at = n",
+    "if COND:\n            v = 0.25 * v + x[i]\n        else:\n            v = 0.0",
+    "if COND:\n            v = 0.0\n        v = 0.5 * v + {y}",
+    # several variables in one branch, and what one was before it
+    "if COND:\n            n += 1\n            v += {y}\n        else:\n            n = 0\n"
+    "            v = 0.0",
+    "if x[i] > v:\n            t[i] = n\n            v = x[i]\n            n = i",
+    "if COND:\n            n += 2\n            if not on:\n                at = n\n"
+    "        else:\n            on = not on",
+    "d = x[i] - v\n        v += d / (i + 1)\n        w += d * (x[i] - v)",
+    "if COND:\n            continue\n        v += {y}\n        at = i",
+    # elements that the next iteration reads
+    "if i > 0:\n            s[i] = 0.5 * s[i - 1] + {y}",
+    "if COND and i > 0:\n            t[i] = t[i - 1] + 1",
+    "if x[i] != x[i]:\n            x[i] = v\n        else:\n            v = x[i]",
+    # positions that are counted
+    "if COND:\n            k[m] = i\n            m += 1",
+    "if COND:\n            m += 1\n            k[m - 1] = n\n        elif x[i] > 2:\n"
+    "            m += 2",
     # these need their order
     "if x[i] > v:\n            v = v + 1.0",
-    "if COND:\n            v = 0.25 * v + x[i]\n        else:\n            v = 0.0",
+    "if COND:\n            k[m] = i\n        else:\n            m += 1",
 )
 STORES = ("s[i] = v", "s[i] = n + v", "s[i] = v if on else x[i]", "s[i] = at + n", "t[i] = n")
 
@@ -66,8 +84,9 @@ def programs(count: int, seed: int) -> Iterator[Program]:
         body = "\n        ".join(lines)
         source = (
             "import numpy as np\n\n\ndef f(x, y, k, v):\n    s = np.zeros(len(x))\n"
-            "    t = np.zeros(len(x), np.int64)\n    n = 0\n    at = -1\n    on = False\n"
-            f"    for i in range(len(x)):\n        {body}\n    return s, t\n"
+            "    t = np.zeros(len(x), np.int64)\n    n = m = 0\n    at = -1\n    on = False\n"
+            "    w = 0.0\n"
+            f"    for i in range(len(x)):\n        {body}\n    return s, t, float(n), float(w)\n"
         )
         calls: list[tuple[Any, ...]] = []
         for n in rng.sample(SIZES, 4):

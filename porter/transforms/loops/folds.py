@@ -59,7 +59,7 @@ def fold_loop(loop: ir.For, after: set[str]) -> list[ir.Let] | None:
             result.append(_python_extreme(s, op, term, axis))
             continue
         if op in ("maximum", "minimum") and s.value.dtype.kind != "f":
-            result.append(ir.Let(s.name, _with_old(op, term, old, axis), s.origin))
+            result.append(ir.Let(s.name, with_old(op, term, old, axis), s.origin))
             continue
         total = ir.Reduce(_FOLDS[op], (axis,), cast(term, s.value.dtype), s.value.dtype)
         result.append(ir.Let(s.name, ir.Op(op, (old, total), s.value.dtype), s.origin))
@@ -100,7 +100,7 @@ def _flag(s: ir.Let, axis: ir.Axis, lets: set[str]) -> ir.Let | None:
     return None
 
 
-def _with_old(op: str, term: ir.Expr, old: ir.Local, axis: ir.Axis) -> ir.Expr:
+def with_old(op: str, term: ir.Expr, old: ir.Expr, axis: ir.Axis) -> ir.Expr:
     """An extreme of integers that is never one of nothing: the old value comes last."""
     if axis.extent.is_positive():
         total = ir.Reduce(_FOLDS[op], (axis,), cast(term, old.dtype), old.dtype)
@@ -306,7 +306,7 @@ def _python_extreme(s: ir.Let, op: str, term: ir.Expr, axis: ir.Axis) -> ir.Let:
     """`if x > m: m = x` over the axis."""
     dtype = s.value.dtype
     if dtype.kind != "f":
-        return ir.Let(s.name, _with_old(op, term, ir.Local(s.name, dtype), axis), s.origin)
+        return ir.Let(s.name, with_old(op, term, ir.Local(s.name, dtype), axis), s.origin)
     total = ir.Reduce(_FOLDS[op], (axis,), ordered(op, term), dtype)
     old = ir.Local(s.name, dtype)
     better = ir.Op("gt" if op == "maximum" else "lt", (total, old), BOOL)

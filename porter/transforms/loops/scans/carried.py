@@ -17,17 +17,17 @@ from porter import ir
 from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.axes import symbols
 from porter.ir.context import Context
-from porter.ir.effects import defs_in, uses_in
+from porter.ir.effects import defs_in, nodes_of, uses_in
 from porter.ir.rebuild import map_exprs
-from porter.ir.scalars import cast, number, operate
+from porter.ir.scalars import cast, constant_of, number, operate
 from porter.ir.walk import loaded, rewrite, scalars_of, statements, substitute, walk
 from porter.sizes.polynomial import Data, Poly, sym
-from porter.transforms.loops.folds import Held, held_value, turned
+from porter.transforms.loops.folds import Held, held_value, turned, with_old
 from porter.transforms.loops.scans.elements import Elements
 from porter.transforms.loops.scans.recurrences import linear, running, running_pair
 from porter.transforms.loops.scans.second_order import Pair, pair_of
 from porter.transforms.loops.scans.single_assignment import Iteration
-from porter.transforms.loops.scans.steps import folded, simplified
+from porter.transforms.loops.scans.steps import Folded, folded, simplified
 
 
 @dataclass(frozen=True)
@@ -72,14 +72,27 @@ class Carried:
         return True
 
     def rest(self, after: set[str]) -> tuple[ir.Stmt, ...]:
-        """What is left of an iteration without the steps of variables."""
+        """What is left of an iteration without the steps of variables.
+
+        What a subscript depends on has a name.
+        """
+        kept = self._without_steps(after)
+        named = set[str]().union(*map(_in_subscripts, kept)) & self.known.keys()
+        lets = [ir.Let(n, self._told(n), self._origin(self.known[n][0])) for n in sorted(named)]
+
+        def now(e: ir.Expr) -> ir.Expr | None:
+            return None if isinstance(e, ir.Local) and e.name in named else self._now(e)
+
+        return (*lets, *(map_exprs(s, now) for s in kept))
+
+    def _without_steps(self, after: set[str]) -> list[ir.Stmt]:
         steps = {x.name for x in self.iteration.news.values() if isinstance(x, ir.Local)}
         kept: list[ir.Stmt] = []
         for s in reversed(self.iteration.body):
             read = uses_in(kept).scalars | after
             if not isinstance(s, ir.Let) or (s.name in read and s.name not in steps):
-                kept.append(map_exprs(s, self._now))
-        return tuple(reversed(kept))
+                kept.insert(0, s)
+        return kept
 
     def steps(self) -> list[tuple[str, ir.Expr]]:
         """The step of each variable, in terms of others."""
@@ -113,8 +126,8 @@ class Carried:
 
     def _start(self, name: str) -> ir.Expr:
         """What the variable is before the loop."""
-        local = replace(self.iteration.olds[name], name=name)
-        return self.made.starts.get(name, local)
+        old = self.iteration.olds[name]
+        return cast(self.made.starts.get(name, replace(old, name=name)), old.dtype)
 
     def _origin(self, name: str) -> ir.Origin:
         """The statement of the loop that assigns the variable, or the last one with several."""
@@ -138,9 +151,10 @@ class Carried:
 
     def _now(self, e: ir.Expr) -> ir.Expr | None:
         """What a variable that is told is before the iteration or after it."""
-        if not isinstance(e, ir.Local) or e.name not in self.known:
-            return None
-        name, done = self.known[e.name]
+        return self._told(e.name) if isinstance(e, ir.Local) and e.name in self.known else None
+
+    def _told(self, known: str) -> ir.Expr:
+        name, done = self.known[known]
         return self.told[name].now(done)
 
     def _free(self, e: ir.Expr) -> ir.Expr | None:
@@ -202,8 +216,11 @@ class Carried:
         start = self._start(name)
 
         def at(p: Poly) -> ir.Expr:
-            odd = operate("mod", ir.Load(array, (p,), INT64), number(2))
-            return operate("ne", start, operate("eq", odd, number(1)))
+            rest = operate("mod", ir.Load(array, (p,), INT64), number(2))
+            odd = operate("eq", rest, number(1))
+            if constant_of(start) is None:
+                return operate("ne", start, odd)
+            return operate("not", odd) if constant_of(start) else odd
 
         return self._tell(name, at)
 
@@ -213,13 +230,45 @@ class Carried:
         term = None if found is None or found.term is None else self._free(found.term)
         if found is None or term is None:
             return False
-        array = self._running(name, f"{name}_so_far", found.fold, cast(term, old.dtype))
-        start = self._start(name)
+        term, start = cast(term, old.dtype), self._start(name)
+        if not self._is_read(name):
+            last = ir.Let(name, self._total(name, found, term), self._origin(name))
+            self.told[name] = Told(lambda done: start, last)
+            return True
+        array = self._running(name, f"{name}_so_far", found.fold, term)
 
         def at(p: Poly) -> ir.Expr:
-            return ir.Op(found.op, (start, ir.Load(array, (p,), old.dtype)), old.dtype)
+            so_far = ir.Load(array, (p,), old.dtype)
+            if constant_of(start) == 0 and found.op == "add" and old.dtype.kind in "iu":
+                return so_far
+            return ir.Op(found.op, (start, so_far), old.dtype)
 
         return self._tell(name, at)
+
+    def _is_read(self, name: str) -> bool:
+        """Whether anything in an iteration but its own step depends on a variable."""
+        new = self.iteration.news[name]
+        own = {self.iteration.olds[name].name, *([new.name] if isinstance(new, ir.Local) else [])}
+        others = [self._step(n) for n in self.iteration.olds if n != name]
+        if any(scalars_of(e) & own for e in others):
+            return True
+        return bool(uses_in(self._without_steps(set())).scalars & own)
+
+    def _total(self, name: str, found: Folded, term: ir.Expr) -> ir.Expr:
+        """The fold of a term over the loop, from what it stores into before that."""
+        axis = ir.Axis(self.context.fresh(self.loop.index), self.loop.hi, self.loop.lo)
+        term = substitute(term, {self.loop.index: symbols([axis])[0]})
+        start, strong = self._start(name), replace(term.dtype, weak=False)
+        total: ir.Expr = ir.Reduce(found.fold, (axis,), cast(term, strong), strong)
+        if found.op in ("maximum", "minimum") and strong.kind != "f":
+            total = with_old(found.op, term, start, axis)
+        else:
+            total = ir.Op(found.op, (start, total), start.dtype)
+        if not self.written:
+            return total
+        made = ir.Let(self.context.fresh(f"{name}_in_the_end"), total, self._origin(name))
+        self.defs.append(made)
+        return ir.Local(made.name, total.dtype)
 
     def _running(self, name: str, array: str, fold: str, term: ir.Expr) -> str:
         made = running_fold(self.loop, array, fold, term, self._origin(name), self.context)
@@ -271,6 +320,15 @@ class Carried:
         value = made(axis, place)
         self.defs.append(ir.Def(buffer.name, (axis,), buffer.dtype, value, self._origin(name)))
         return self._tell(name, lambda p: ir.Load(buffer.name, (p,), dtype))
+
+
+def _in_subscripts(s: ir.Stmt) -> set[str]:
+    """The variables that subscripts depend on."""
+    inside = list(statements((s,)))
+    loads = [e for x in inside for e in nodes_of(x) if isinstance(e, ir.Load)]
+    every = [x.index for x in inside if isinstance(x, ir.Write)] + [e.index for e in loads]
+    data = [a.expr for index in every for p in index for a in p.atoms() if isinstance(a, Data)]
+    return set[str]().union(*map(scalars_of, data))
 
 
 def _is_positive(p: Poly) -> ir.Expr:

@@ -20,7 +20,7 @@ from porter.transforms.loops.scans.single_assignment import Iteration
 def stored_once(iteration: Iteration, starts: Mapping[str, ir.Expr]) -> Iteration:
     """The iteration, its stores at a counted position as those that never meet.
 
-    `starts` are the variables that are known to be constants before the loop.
+    `starts` is what variables are before the loop, where that is known.
     """
     return replace(iteration, body=_Stores(iteration, starts).block(iteration.body, {}))
 

@@ -20,20 +20,25 @@ from porter.transforms.loops.scans.recurrences import element_before, is_above
 
 @dataclass(frozen=True)
 class Elements:
-    """A loop with variables for elements; what each is before the loop, and where it is stored."""
+    """A loop with variables for elements, and what those stand for that are its own.
+
+    `starts` is what variables are before the loop, where that is known: elements, or constants.
+    """
 
     loop: ir.For
-    starts: Mapping[str, ir.Load]
+    starts: Mapping[str, ir.Expr]
     own: frozenset[ir.Load]
 
 
-def elements_as_variables(loop: ir.For, context: Context) -> Elements | None:
+def elements_as_variables(made: Elements, context: Context) -> Elements | None:
     """The loop, upwards in steps of 1, with the elements that it passes on; None if there are none.
 
     An array qualifies if the loop stores into one element of it in an iteration, and reads only
     that one and the one before it.
     """
-    starts: dict[str, ir.Load] = {}
+    loop, starts = made.loop, dict(made.starts)
+    if not all(isinstance(s, (ir.Let, ir.Write, ir.If)) for s in statements(loop.body)):
+        return None
     own: set[ir.Load] = set()
     for buffer in sorted(defs_in(loop.body).arrays):
         found = _passed_on(loop, buffer, context)

@@ -19,7 +19,7 @@ from porter.ir.aliasing import Aliases
 from porter.ir.axes import loop_axis
 from porter.ir.context import Context
 from porter.ir.rebuild import variables_as
-from porter.ir.scalars import cast, number
+from porter.ir.scalars import cast, constant_of, number
 from porter.ir.walk import rewrite, scalars_of, statements, substitute, walk
 from porter.sizes.polynomial import Data, Poly, sym
 from porter.transforms.arrays.rounded_products import exact
@@ -137,7 +137,9 @@ def _split(e: ir.Expr, old: ir.Expr) -> _Parts | None:
         case ir.Op("mul", (left, right)) if left == old or right == old:
             other = right if left == old else left
             return (other, None) if _is_free(other, old) else None
-        case ir.Op("mul" | "truediv", (left, right)) if _is_free(right, old):
+        case ir.Op("mul" | "truediv" as op, (left, right)) if (
+            constant_of(right) if op == "truediv" else _is_free(right, old)
+        ):
             return _each(_split(left, old), lambda x: replace(e, args=(x, right)))
         case ir.Op("mul", (left, right)) if _is_free(left, old):
             return _each(_split(right, old), lambda x: replace(e, args=(left, x)))

@@ -49,12 +49,12 @@ def scan_loops(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ..
 
 
 def _constants(body: Sequence[ir.Stmt]) -> dict[str, ir.Expr]:
-    """The variables that are constants after statements of the host."""
+    """The integers and truth values that are constants after statements of the host."""
     last: dict[str, ir.Expr] = {}
     for s in body:
         for name in defs_in((s,)).scalars:
             last.pop(name, None)
-        if isinstance(s, ir.Let) and constant_of(s.value) is not None:
+        if isinstance(s, ir.Let) and isinstance(constant_of(s.value), int):
             last[s.name] = s.value
     return last
 
@@ -66,13 +66,13 @@ def _scanned(
     found: list[ir.Stmt] | None = None
     if loop.step == 1:
         found = _recurrence(loop, context)
-    up = Elements(_upwards(loop), {}, frozenset())
-    found = found or _accumulators(up, after, known, context)
+    up = Elements(_upwards(loop), known, frozenset())
+    found = found or _accumulators(up, after, context)
     if not found and not context.alone:
         found = recurrence_in_array(loop, after, context)
     if not found:
-        elements = elements_as_variables(up.loop, context)
-        found = None if elements is None else _accumulators(elements, after, known, context)
+        elements = elements_as_variables(up, context)
+        found = None if elements is None else _accumulators(elements, after, context)
     return found
 
 
@@ -88,9 +88,7 @@ def _upwards(loop: ir.For) -> ir.For:
 # -- accumulated in a variable -------------------------------------------------------------
 
 
-def _accumulators(
-    made: Elements, after: set[str], known: Mapping[str, ir.Expr], context: Context
-) -> list[ir.Stmt] | None:
+def _accumulators(made: Elements, after: set[str], context: Context) -> list[ir.Stmt] | None:
     """The running folds of all variables that the loop carries, and the loop without them."""
     loop = made.loop
     if not exposed_scalars(loop.body) & defs_in(loop.body).scalars:
@@ -98,7 +96,7 @@ def _accumulators(
     iteration = iteration_of(loop, after, context)
     if iteration is None:
         return None
-    carried = Carried(made, stored_once(iteration, known), context)
+    carried = Carried(made, stored_once(iteration, made.starts), context)
     if not carried.find():
         return None
     later = after - iteration.olds.keys()

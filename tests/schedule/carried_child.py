@@ -54,7 +54,7 @@ STEPS = (
     # elements that the next iteration reads
     "if i > 0:\n            s[i] = 0.5 * s[i - 1] + {y}",
     "if COND and i > 0:\n            t[i] = t[i - 1] + 1",
-    "if x[i] != x[i]:\n            x[i] = v\n        else:\n            v = x[i]",
+    "if z[i] != z[i]:\n            z[i] = v\n        else:\n            v = z[i]",
     # positions that are counted
     "if COND:\n            k[m] = i\n            m += 1",
     "if COND:\n            m += 1\n            k[m - 1] = n\n        elif x[i] > 2:\n"
@@ -85,8 +85,8 @@ def programs(count: int, seed: int) -> Iterator[Program]:
         source = (
             "import numpy as np\n\n\ndef f(x, y, k, v):\n    s = np.zeros(len(x))\n"
             "    t = np.zeros(len(x), np.int64)\n    n = m = 0\n    at = -1\n    on = False\n"
-            "    w = 0.0\n"
-            f"    for i in range(len(x)):\n        {body}\n    return s, t, float(n), float(w)\n"
+            "    w = 0.0\n    z = x.copy()\n"
+            f"    for i in range(len(x)):\n        {body}\n    return s, t, z, float(n), float(w)\n"
         )
         calls: list[tuple[Any, ...]] = []
         for n in rng.sample(SIZES, 4):

@@ -6,6 +6,7 @@ from porter import ir
 from porter.dtypes.dtype import WEAK_BOOL
 from porter.ir.scalars import cast, integer, number, operate, poly_of, truth
 from porter.lowering.functions.registry import PYTHON_TYPES, Call, function
+from porter.lowering.state.ambiguous import candidates_of, is_ambiguous
 from porter.resolve.values import Array, Text, Value
 from porter.sizes.polynomial import Poly
 
@@ -27,6 +28,9 @@ def _python_type(name: str) -> None:
             return cast(truth(x), WEAK_BOOL)
         if name == "int" and poly_of(x) is not None and x.dtype.kind in "iu":
             return integer(poly_of(x) or Poly())
+        if is_ambiguous(candidates_of(call.b.dtypes, x)):
+            # of Python's or NumPy's, as the data decides: Python's from here on
+            return ir.Cast(x, PYTHON_TYPES[name])
         return cast(x, PYTHON_TYPES[name])
 
 

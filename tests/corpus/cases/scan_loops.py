@@ -39,7 +39,7 @@ CASES: dict[str, Case] = {
     "fibonacci": Case("int64", "=n"),
     "two_unknowns_back": Case(f"{V}, {V}, {V}", "n n n:special"),
     "third_order": refused(f"{V}, float64", "PRT904", "n s"),
-    "sums_of_own_results": refused(V, "PRT904", "n"),
+    "sums_of_own_results": Case(V, "n"),
     "highest_by_if": Case(V, "n:special", least=1),
     "lowest_and_its_place": Case(V, "n:special"),
     "trailing_stop": Case(f"{V}, float64", "n:special s", least=1),

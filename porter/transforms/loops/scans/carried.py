@@ -19,7 +19,7 @@ from porter.ir.axes import symbols
 from porter.ir.context import Context
 from porter.ir.effects import defs_in, nodes_of, uses_in
 from porter.ir.rebuild import map_exprs
-from porter.ir.scalars import cast, constant_of, number, operate
+from porter.ir.scalars import cast, constant_of, integer, number, operate
 from porter.ir.walk import loaded, rewrite, scalars_of, statements, substitute, walk
 from porter.sizes.polynomial import Data, Poly, sym
 from porter.transforms.loops.folds import Held, held_value, turned, with_old
@@ -231,6 +231,9 @@ class Carried:
         if found is None or term is None:
             return False
         term, start = cast(term, old.dtype), self._start(name)
+        each = constant_of(term)
+        if found.op == "add" and old.dtype.kind == "i" and isinstance(each, int):
+            return self._tell(name, lambda p: operate("add", start, integer(each * (p + 1))))
         if not self._is_read(name):
             last = ir.Let(name, self._total(name, found, term), self._origin(name))
             self.told[name] = Told(lambda done: start, last)

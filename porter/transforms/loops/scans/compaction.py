@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from porter import ir
 from porter.ir.effects import nodes_of
+from porter.ir.rebuild import map_blocks
 from porter.ir.scalars import constant_of
 from porter.ir.walk import rewrite, statements
 from porter.sizes.polynomial import Data, Poly
@@ -22,7 +23,37 @@ def stored_once(iteration: Iteration, starts: Mapping[str, ir.Expr]) -> Iteratio
 
     `starts` is what variables are before the loop, where that is known.
     """
-    return replace(iteration, body=_Stores(iteration, starts).block(iteration.body, {}))
+    stores = _Stores(iteration, starts, {})
+    stores.block(iteration.body, {})
+    loads = {e.buffer for x in statements(iteration.body) for e in nodes_of(x)
+             if isinstance(e, ir.Load)}  # fmt: skip
+    once = {name for name, places in stores.found.items() if name not in loads and _apart(places)}
+
+    def marked(s: ir.Stmt) -> ir.Stmt:
+        if isinstance(s, ir.Write) and s.buffer in once:
+            return replace(s, combine="once")
+        return map_blocks(s, lambda block: tuple(map(marked, block)))
+
+    return replace(iteration, body=tuple(map(marked, iteration.body)))
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a store is, beyond the old value of a variable, and how much that grows then."""
+
+    dimension: int
+    counter: str
+    beyond: int
+    growth: int
+
+
+def _apart(places: Sequence[_Place | None]) -> bool:
+    """Whether the stores of later iterations are all behind those of earlier ones."""
+    known = [p for p in places if p is not None]
+    if len(known) < len(places) or len({(p.dimension, p.counter) for p in known}) > 1:
+        return False
+    window = max(p.beyond for p in known) - min(p.beyond for p in known)
+    return window < min(p.growth for p in known)
 
 
 @dataclass(frozen=True)
@@ -31,34 +62,26 @@ class _Stores:
 
     iteration: Iteration
     starts: Mapping[str, ir.Expr]
+    found: dict[str, list[_Place | None]]
 
-    def block(self, body: Sequence[ir.Stmt], known: Mapping[ir.Expr, bool]) -> tuple[ir.Stmt, ...]:
-        """The statements of a block in which conditions are known to hold, or not to."""
-        result: list[ir.Stmt] = []
+    def block(self, body: Sequence[ir.Stmt], known: Mapping[ir.Expr, bool]) -> None:
+        """Note the stores of a block in which conditions are known to hold, or not to."""
         for s in body:
             if isinstance(s, ir.If):
                 cond = self._written_out(s.cond)
-                one, other = ({**known, **_told(cond, holds)} for holds in (True, False))
-                s = replace(s, body=self.block(s.body, one), orelse=self.block(s.orelse, other))
-            elif isinstance(s, ir.Write) and s.combine is None and self._is_alone(s):
-                if any(self._counts(p, known) for p in s.index):
-                    s = replace(s, combine="once")
-            result.append(s)
-        return tuple(result)
+                self.block(s.body, {**known, **_told(cond, True)})
+                self.block(s.orelse, {**known, **_told(cond, False)})
+            elif isinstance(s, ir.Write):
+                places = (self._place(k, p, known) for k, p in enumerate(s.index))
+                place = next((x for x in places if x is not None), None)
+                self.found.setdefault(s.buffer, []).append(None if s.combine else place)
 
-    def _is_alone(self, s: ir.Write) -> bool:
-        """Whether nothing else touches the array."""
-        every = list(statements(self.iteration.body))
-        stores = [x for x in every if isinstance(x, ir.Write) and x.buffer == s.buffer]
-        loads = (e for x in every for e in nodes_of(x) if isinstance(e, ir.Load))
-        return len(stores) == 1 and all(e.buffer != s.buffer for e in loads)
-
-    def _counts(self, p: Poly, known: Mapping[ir.Expr, bool]) -> bool:
-        """Whether a subscript is from 0 on, and has grown whenever the store is done again."""
+    def _place(self, dimension: int, p: Poly, known: Mapping[ir.Expr, bool]) -> _Place | None:
+        """A subscript that is from 0 on, and that is a counter but for a constant."""
         data = [a for a in p.atoms() if isinstance(a, Data)]
         shift = (p - Poly.atom(data[0])).constant if len(data) == 1 else None
         if shift is None:
-            return False
+            return None
         place = self._written_out(data[0].expr)
         for name, old in self.iteration.olds.items():
             start = constant_of(self.starts.get(name))
@@ -66,9 +89,11 @@ class _Stores:
             here, then = _offsets(place, old, known), _offsets(step, old, known)
             always = _offsets(step, old, {})
             if here and then and always and isinstance(start, int):
-                grows = len(here) == 1 and min(then) > 0 and min(always) >= 0
-                return grows and start + shift + min(here) >= 0
-        return False
+                (beyond, *more), least = sorted(here), start + shift + min(here)
+                if more or least < 0 or min(always) < 0:
+                    return None
+                return _Place(dimension, name, beyond + shift, min(then))
+        return None
 
     def _written_out(self, e: ir.Expr) -> ir.Expr:
         values = self.iteration.values

@@ -14,7 +14,9 @@ from porter.resolve.globals import Globals
 from porter.source.module import SourceModule
 from tests.support.paths import CORPUS
 
-HEAD = "import numpy as np\n\n\ndef f(x, y):\n    v = 0.0\n    out = np.zeros_like(x)\n"
+HEAD = (
+    "import numpy as np\n\n\ndef f(x, y):\n    v = 0.0\n    n = m = 0\n    out = np.zeros_like(x)\n"
+)
 LOOP = "    for i in range(x.shape[0]):\n"
 
 
@@ -63,8 +65,8 @@ HELD = {
     "if x[i] > v:\n    v = y[i]\nout[i] = v": False,
     # the value depends on the old one, beyond a sum
     "if x[i] > 0:\n    v = np.sin(v) + y[i]\nout[i] = v": False,
-    # the loop changes what is held
-    "if x[i] > 0:\n    v = x[i]\nx[i] = v": False,
+    # the loop changes what was held
+    "if x[i] > 0:\n    v = x[i]\nx[i] = v": True,
     # two places give it a value, one after the other
     "if x[i] > 0:\n    v = 1.0\nif x[i] > 1:\n    v = v + y[i]\nout[i] = v": False,
 }

@@ -28,7 +28,7 @@ def spread_so_far(x):
     mean = 0.0
     squares = 0.0
     for i in range(x.shape[0]):
-        n += 1
+        n = n + 1
         gap = x[i] - mean
         mean += gap / n
         squares += gap * (x[i] - mean)

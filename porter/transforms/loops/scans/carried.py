@@ -146,7 +146,7 @@ class Carried:
             return rewrite(self.values[e.name], change)
 
         new = self.iteration.news[name]
-        own = self.values[new.name] if isinstance(new, ir.Local) else new
+        own = self.values.get(new.name, new) if isinstance(new, ir.Local) else new
         return rewrite(own, change)
 
     def _now(self, e: ir.Expr) -> ir.Expr | None:

@@ -10,11 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from porter import ir
+from porter.ir.aliasing import Aliases
 from porter.ir.context import Context
 from porter.ir.effects import defs_in, nodes_of
 from porter.ir.rebuild import map_blocks, map_exprs
 from porter.ir.scalars import cast
 from porter.ir.walk import statements
+from porter.sizes.polynomial import Poly
 from porter.transforms.loops.scans.recurrences import element_before, is_above
 
 
@@ -34,7 +36,7 @@ def elements_as_variables(made: Elements, context: Context) -> Elements | None:
     """The loop, upwards in steps of 1, with the elements that it passes on; None if there are none.
 
     An array qualifies if the loop stores into one element of it in an iteration, and reads only
-    that one and the one before it.
+    that one and the one before it.  It must not be given for another one that is stored into.
     """
     loop, starts = made.loop, dict(made.starts)
     if not all(isinstance(s, (ir.Let, ir.Write, ir.If)) for s in statements(loop.body)):
@@ -47,8 +49,10 @@ def elements_as_variables(made: Elements, context: Context) -> Elements | None:
             own.add(here)
             name = context.fresh(f"{buffer}_last")
             if before is not None:
-                lowest = {loop.index: loop.lo}
-                starts[name] = replace(before, index=tuple(p.replace(lowest) for p in before.index))
+                lowest = _lowest(loop, before, context)
+                if lowest is None:
+                    return None
+                starts[name] = lowest
             loop = _with_variable(loop, name, here, before, context)
     return Elements(loop, starts, frozenset(own)) if own else None
 
@@ -59,6 +63,9 @@ def _passed_on(
     """The element of an array that an iteration stores, and the one before it if that is read."""
     stores = list(_stores(loop.body, buffer))
     first = stores[0]
+    aliases, others = Aliases.of((), context.buffers), defs_in(loop.body).arrays
+    if any(aliases.given_twice(buffer, other) for other in others):
+        return None
     plain = all(not s.axes and s.mask is None and not s.combine for s in stores)
     index, before = first.index, element_before(first, loop)
     if not plain or before is None or any(s.index != index for s in stores):
@@ -71,10 +78,20 @@ def _passed_on(
     here = ir.Load(buffer, index, dtype)
     if before not in read:
         return here, None
-    least = (p.replace({loop.index: loop.lo - 1}) for p in index)
-    if not all(is_above(p, loop, context) for p in least):
-        return None
     return here, ir.Load(buffer, before, dtype)
+
+
+def _lowest(loop: ir.For, before: ir.Load, context: Context) -> ir.Load | None:
+    """The element that the first iteration reads; the one before an array's first is its last."""
+    index: list[Poly] = []
+    for p, size in zip(before.index, context.buffers[before.buffer].shape, strict=True):
+        least = p.replace({loop.index: loop.lo})
+        if least.constant == -1:
+            least = size - 1
+        elif not is_above(least, loop, context):
+            return None
+        index.append(least)
+    return replace(before, index=tuple(index))
 
 
 def _stores(body: Sequence[ir.Stmt], buffer: str) -> Iterator[ir.Write]:
@@ -86,7 +103,10 @@ def _stores(body: Sequence[ir.Stmt], buffer: str) -> Iterator[ir.Write]:
 def _with_variable(
     loop: ir.For, name: str, here: ir.Load, before: ir.Load | None, context: Context
 ) -> ir.For:
-    """The loop with a variable for the element itself, and one for what is before it."""
+    """The loop with a variable for the element itself, and one for what is before it.
+
+    It stores the element at the end of an iteration, also where that is as it was.
+    """
     last, own = ir.Local(name, here.dtype), ir.Local(context.fresh(here.buffer), here.dtype)
 
     def value(e: ir.Expr) -> ir.Expr | None:
@@ -95,17 +115,14 @@ def _with_variable(
     def block(body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
         result: list[ir.Stmt] = []
         for s in body:
+            s = map_exprs(map_blocks(s, block) if isinstance(s, ir.If) else s, value)
             if isinstance(s, ir.Write) and s.buffer == here.buffer:
-                s = map_exprs(s, value)
-                result.append(ir.Let(own.name, cast(s.body, own.dtype), s.origin))
-                s = replace(s, body=own)
-            else:
-                s = map_blocks(s, block) if isinstance(s, ir.If) else s
-                s = map_exprs(s, value)
+                s = ir.Let(own.name, cast(s.body, own.dtype), s.origin)
             result.append(s)
         return tuple(result)
 
-    body = loop.body
-    origin = list(_stores(body, here.buffer))[-1].origin
-    body = (ir.Let(own.name, here, origin), *block(body))
-    return replace(loop, body=body if before is None else (*body, ir.Let(name, own, origin)))
+    stores = list(_stores(loop.body, here.buffer))
+    store = replace(stores[-1], body=own, checked=any(s.checked for s in stores))
+    body = (ir.Let(own.name, here, store.origin), *block(loop.body), store)
+    last_one = () if before is None else (ir.Let(name, own, store.origin),)
+    return replace(loop, body=(*body, *last_one))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 
 from porter import ir
@@ -64,7 +65,33 @@ def iteration_of(loop: ir.For, after: set[str], context: Context) -> Iteration |
         news = made.block(body, olds)
     except _Mixed:
         return None
+    values = {s.name: s.value for s in made.result if isinstance(s, ir.Let)}
+    news = {n: x if n in after else _original(x, values) for n, x in news.items()}
     return _needed(Iteration(tuple(made.result), olds, news), after)
+
+
+def _by_name(s: ir.Stmt, named: Mapping[ir.Expr, ir.Expr]) -> ir.Stmt:
+    """What is left of a branch, with the names of choices in place of what they are there."""
+    if not isinstance(s, ir.If):
+        return s
+    sides = []
+    for block, one in ((s.body, True), (s.orelse, False)):
+        chosen = {e.then if one else e.other: name for e, name in named.items()
+                  if isinstance(e, ir.Select) and e.cond == s.cond}  # fmt: skip
+        known = {e: name for e, name in chosen.items() if isinstance(e, (ir.Op, ir.Select))}
+        sides.append(tuple(map_exprs(x, partial(_found, known)) for x in block))
+    return replace(s, body=sides[0], orelse=sides[1])
+
+
+def _found(known: Mapping[ir.Expr, ir.Expr], e: ir.Expr) -> ir.Expr | None:
+    return known.get(e)
+
+
+def _original(e: ir.Expr, values: Values) -> ir.Expr:
+    """The variable that others are copies of."""
+    while isinstance(e, ir.Local) and isinstance(value := values.get(e.name), ir.Local):
+        e = value
+    return e
 
 
 def _without_continue(body: Sequence[ir.Stmt]) -> tuple[ir.Stmt, ...]:
@@ -118,13 +145,14 @@ class _Statements:
             self.result.append(map_exprs(s, variables_as(inside)))
             return values
         after, stores = self._in_branch(s, values)
-        before = values
+        before, named = values, dict[ir.Expr, ir.Expr]()
         for x in statements((s,)):
             if isinstance(x, ir.Let) and x.name in made:
                 made -= {x.name}
                 if after[x.name] != before[x.name]:
                     values = self._set(x.name, after[x.name], s.origin, values)
-        self.result += stores
+                    named[after[x.name]] = values[x.name]
+        self.result += [_by_name(x, named) for x in stores]
         return values
 
     def _in_branch(self, s: ir.If, values: Values) -> tuple[Values, list[ir.Stmt]]:
@@ -186,10 +214,12 @@ def _needed(made: Iteration, after: set[str]) -> Iteration:
         before = set(wanted)
         kept = [s for s in made.body if not isinstance(s, ir.Let) or s.name in wanted]
         wanted |= uses_in(kept).scalars
-        news = (made.news[passed[n]] for n in wanted & passed.keys())
-        wanted |= {x.name for x in news if isinstance(x, ir.Local)}
+        last = (made.news[passed[n]] for n in wanted & passed.keys())
+        wanted |= {x.name for x in last if isinstance(x, ir.Local)}
     carried = [n for n, old in made.olds.items() if old.name in wanted]
     names = {x.name: n for n, x in made.news.items()
              if n not in carried and isinstance(x, ir.Local) and x.name in wanted}  # fmt: skip
     body = tuple(rename_variables(s, names) for s in kept)
-    return Iteration(body, {n: made.olds[n] for n in carried}, {n: made.news[n] for n in carried})
+    shown = variables_as({old: replace(made.olds[n], name=n) for old, n in names.items()})
+    news: dict[str, ir.Expr] = {n: rewrite(made.news[n], shown) for n in carried}
+    return Iteration(body, {n: made.olds[n] for n in carried}, news)

@@ -78,7 +78,9 @@ def _by_name(s: ir.Stmt, named: Mapping[ir.Expr, ir.Expr]) -> ir.Stmt:
     for block, one in ((s.body, True), (s.orelse, False)):
         chosen = {e.then if one else e.other: name for e, name in named.items()
                   if isinstance(e, ir.Select) and e.cond == s.cond}  # fmt: skip
-        known = {e: name for e, name in chosen.items() if isinstance(e, (ir.Op, ir.Select))}
+        known: dict[ir.Expr, ir.Expr] = {
+            e: name for e, name in chosen.items() if isinstance(e, (ir.Op, ir.Select))
+        }
         sides.append(tuple(map_exprs(x, partial(_found, known)) for x in block))
     return replace(s, body=sides[0], orelse=sides[1])
 

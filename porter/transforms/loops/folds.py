@@ -295,11 +295,15 @@ def _is(e: ir.Expr, name: str) -> bool:
     return isinstance(e, ir.Local) and e.name == name
 
 
-def chosen(s: ir.Stmt) -> ir.Stmt:
-    """A branch that only gives a variable another value, or keeps it, as a choice of values."""
+def chosen(s: ir.Stmt, inside: bool = False) -> ir.Stmt:
+    """A branch that only gives a variable another value, or keeps it, as a choice of values.
+
+    A sum where a condition holds stays one, unless it is one of several choices.
+    """
     if not isinstance(s, ir.If):
         return s
-    names = {x.name for x in statements((s,)) if isinstance(x, ir.Let)}
+    lets = [x.name for x in statements((s,)) if isinstance(x, ir.Let)]
+    names = set(lets)
     one, other = _given(s.body), _given(s.orelse)
     if len(names) != 1 or one is None or other is None:
         return s
@@ -308,14 +312,13 @@ def chosen(s: ir.Stmt) -> ir.Stmt:
     old = ir.Local(name, dtype)
     value = ir.Select(s.cond, one[0] if one else old, other[0] if other else old, dtype)
     alike = all(x.dtype == dtype for x in (value.then, value.other))
-    # a sum where a condition holds stays one
-    plain = bool(one and other) or held_value(value, name) is not None
+    plain = inside or len(lets) > 1 or held_value(value, name) is not None
     return ir.Let(name, value, s.origin) if alike and plain else s
 
 
 def _given(body: Sequence[ir.Stmt]) -> list[ir.Expr] | None:
     """What a block gives the one variable that it assigns: nothing, a value; None for others."""
-    match list(map(chosen, body)):
+    match [chosen(x, inside=True) for x in body]:
         case []:
             return []
         case [ir.Let(value=value)]:

@@ -43,6 +43,7 @@ from porter.transforms.loops.scans.recurrences import (
     running_pair,
 )
 from porter.transforms.loops.scans.second_order import Pair, states
+from porter.transforms.loops.scans.states import constant_before, machine
 
 #: what can be scanned: an operation, its fold, and the value that it ignores
 _FOLDS = {"add": ("sum", 0), "mul": ("prod", 1), "maximum": ("max", None),
@@ -57,17 +58,19 @@ def scan_loops(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ..
         if isinstance(s, ir.For) and s.step in (1, -1):
             after = exposed_scalars(body[k + 1 :])
             if obstacle(s, after, context) is not None and fold_loop(s, after) is None:
-                found = _scanned(s, after, context)
+                found = _scanned(s, body[:k], after, context)
         result += found or [s]
     return tuple(result)
 
 
-def _scanned(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] | None:
+def _scanned(
+    loop: ir.For, before: Sequence[ir.Stmt], after: set[str], context: Context
+) -> list[ir.Stmt] | None:
     """Where a line is one thread's, a linear recurrence stays the loop that it is."""
     found: list[ir.Stmt] | None = None
     if loop.step == 1:
         found = _recurrence(loop, context)
-    found = found or _accumulators(_upwards(loop), after, context)
+    found = found or _accumulators(_upwards(loop), before, after, context)
     return found or (None if context.alone else recurrence_in_array(loop, after, context))
 
 
@@ -83,7 +86,9 @@ def _upwards(loop: ir.For) -> ir.For:
 # -- accumulated in a variable -------------------------------------------------------------
 
 
-def _accumulators(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] | None:
+def _accumulators(
+    loop: ir.For, before: Sequence[ir.Stmt], after: set[str], context: Context
+) -> list[ir.Stmt] | None:
     """The running folds of all variables that the loop carries, and the loop without them."""
     body = tuple(running_extremes(loop.body))
     loop = replace(loop, body=_joined(tuple(map(chosen, body))))
@@ -96,6 +101,7 @@ def _accumulators(loop: ir.For, after: set[str], context: Context) -> list[ir.St
         return None
     loop = replace(loop, body=values_in_place(loop.body, exposed, after))
     split = _Split(loop, exposed, context)
+    split.before = before
     split.couple()
     rest = split.block(loop.body, None)
     if rest is None or split.folded != exposed:
@@ -148,6 +154,7 @@ class _Split:
         self.steps: dict[str, ir.Expr] = {}
         self.plain: dict[str, ir.Expr] = {}
         self.ahead: set[str] = set()
+        self.before: Sequence[ir.Stmt] = ()
 
     @cached_property
     def here(self) -> Poly:
@@ -253,9 +260,15 @@ class _Split:
         return None
 
     def _announce(self, s: ir.Stmt, cond: ir.Expr | None) -> None:
-        """The running fold of `s = s op term`, if term depends on nothing that is carried."""
+        """What a variable is in each iteration, if that can be told."""
         if not isinstance(s, ir.Let) or s.name not in self.carried or s.name in self.running:
             return
+        self._announce_fold(s, cond)
+        if s.name not in self.running:
+            self._announce_states(s, cond)
+
+    def _announce_fold(self, s: ir.Let, cond: ir.Expr | None) -> None:
+        """The running fold of `s = s op term`, if term depends on nothing that is carried."""
         held = held_value(s.value, s.name)
         if held is not None:
             self._announce_held(s, held, cond)
@@ -305,6 +318,19 @@ class _Split:
         self._define_running(
             s, lambda axis, place: running(axis, found, (y, exact), start, place, self.context)
         )
+
+    def _announce_states(self, s: ir.Let, cond: ir.Expr | None) -> None:
+        """The composed maps of a variable that takes few values, each of them by the one before."""
+        old = ir.Local(s.name, s.value.dtype)
+        y = ir.Local(self.context.fresh("state_"), old.dtype)
+        step = s.value if cond is None else ir.Select(cond, s.value, old, old.dtype)
+        free = self._free(rewrite(step, lambda e: y if e == old else None))
+        if free is None or self.context.alone:
+            return
+        found = machine(free, y, constant_before(self.before, old) or old)
+        if found is not None:
+            made = partial(found.composed, context=self.context)
+            self._define_running(s, made, found.value)
 
     def _announce_turned(self, s: ir.Let, where: ir.Expr, cond: ir.Expr | None) -> None:
         """A truth value that turns: it is the old one after an even number of turns."""
@@ -358,18 +384,22 @@ class _Split:
         )
 
     def _define_running(
-        self, s: ir.Let, made: Callable[[ir.Axis, dict[str, Poly]], ir.Expr]
+        self,
+        s: ir.Let,
+        made: Callable[[ir.Axis, dict[str, Poly]], ir.Expr],
+        told: Callable[[ir.Expr], ir.Expr] = lambda e: e,
     ) -> None:
-        """An array with what a variable is after each iteration, made along an axis."""
-        loop, context, dtype = self.loop, self.context, s.value.dtype
+        """An array made along an axis, which tells what a variable is after each iteration."""
+        loop, context = self.loop, self.context
         axis = ir.Axis(context.fresh(loop.index), loop.hi - loop.lo)
-        buffer = context.buffer(f"{s.name}_so_far", (axis,), dtype)
         place = {loop.index: symbols([axis])[0] + loop.lo}
         value = made(axis, place)
+        dtype = replace(value.dtype, weak=s.value.dtype.weak)
+        buffer = context.buffer(f"{s.name}_so_far", (axis,), dtype)
         self.defs.append(ir.Def(buffer.name, (axis,), buffer.dtype, value, s.origin))
 
         def at(p: Poly) -> ir.Expr:
-            return ir.Load(buffer.name, (p,), dtype)
+            return told(ir.Load(buffer.name, (p,), dtype))
 
         self._tell(s, at)
 

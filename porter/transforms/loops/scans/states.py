@@ -1,0 +1,273 @@
+"""Variables of a loop that take few values: finite-state machines.
+
+An iteration of `if state == 0 and x > hi: state = 1 elif state == 1 and x < lo: state = 0` says for
+each state which one follows.  Composing such maps is associative, so the states of all iterations
+are a scan of them (W. D. Hillis and G. L. Steele, Data parallel algorithms, 1986).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+from porter import ir
+from porter.dtypes.dtype import INT64
+from porter.ir.context import Context
+from porter.ir.effects import defs_in
+from porter.ir.recurrences import FIELD, MOST_STATES, packed
+from porter.ir.scalars import cast, constant_of, number, operate
+from porter.ir.walk import always, walk
+from porter.sizes.polynomial import Data, Poly
+from porter.transforms.loops.scans.recurrences import fold_up_to
+
+_COMPARED: dict[str, Callable[[float, float], bool]] = {
+    "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "le": operator.le,
+    "gt": operator.gt, "ge": operator.ge,
+}  # fmt: skip
+_COUNTED: dict[str, Callable[..., int]] = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "neg": operator.neg,
+    "mod": operator.mod, "floordiv": operator.floordiv, "minimum": min, "maximum": max,
+    "abs": abs,
+}  # fmt: skip
+#: integers of more bits are no states
+_LARGEST = 2**31
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The values that a variable takes, which of them it starts from, and the map of an iteration
+    as `ir.StateMaps` has it."""
+
+    values: tuple[ir.Expr, ...]
+    start: int
+    moves: ir.Expr
+
+    def composed(self, axis: ir.Axis, place: dict[str, Poly], context: Context) -> ir.StateMaps:
+        """The maps up to that of the axis as one; `place` says what the loop's index is there."""
+        k, moved = fold_up_to(axis, place, INT64, context)
+        return ir.StateMaps("states", (k,), moved(self.moves), INT64, count=len(self.values))
+
+    def value(self, composed: ir.Expr) -> ir.Expr:
+        """What the variable is after the iterations of a composed map."""
+        dtype = self.values[0].dtype
+        shifted = composed
+        if self.start:
+            shifted = operate("rshift", composed, number(FIELD * self.start))
+        state = operate("band", shifted, number(2**FIELD - 1))
+        known = [constant_of(e) for e in self.values]
+        first = known[0]
+        if dtype.kind == "b" and known == [False, True]:
+            return cast(operate("eq", state, number(1)), dtype)
+        if (
+            dtype.kind == "i"
+            and isinstance(first, int)
+            and known == [first + k for k in range(len(known))]
+        ):
+            return cast(operate("add", state, number(first)) if first else state, dtype)
+        *others, value = self.values
+        for k, e in reversed([*enumerate(others)]):
+            value = ir.Select(operate("eq", state, number(k)), e, value, dtype)
+        return value
+
+
+def machine(step: ir.Expr, old: ir.Local, start: ir.Expr) -> Machine | None:
+    """What the steps of a variable do, if it takes few values; None if it is another one.
+
+    `step` is the new value, of the `old` one and of what depends on the iteration only.  `start` is
+    the value before the loop: a constant, or an expression that has it.  Values are constants and
+    variables that do not change in the loop; conditions are tried with each of them.
+    """
+    dtype = old.dtype
+    counted = dtype.kind == "i" and dtype.itemsize == 8
+    if not (dtype.kind == "b" or counted or dtype.name in ("float32", "float64")) or dtype.var:
+        return None
+    if step.dtype != dtype or start.dtype != dtype or not all(_may_be_tried(step)):
+        return None
+    known: dict[str | ir.Expr, ir.Expr] = {}
+    follow: dict[str | ir.Expr, ir.Expr] = {}
+    ahead = [start]
+    while ahead:
+        value = ahead.pop()
+        if _key(value) in known:
+            continue
+        if len(known) == MOST_STATES:
+            return None
+        known[_key(value)] = value
+        after = follow[_key(value)] = _tried(step, old, value)
+        if old in walk(after):
+            return None
+        leaves = list(_leaves(after))
+        if not all(map(_is_state, leaves)):
+            return None
+        ahead += leaves
+    if len(known) == 1:
+        return None
+    keys = sorted(known, key=lambda key: _order(known[key]))
+    numbers = {key: n for n, key in enumerate(keys)}
+    fields = (_field(follow[key], numbers, n) for n, key in enumerate(keys))
+    return Machine(tuple(known[key] for key in keys), numbers[_key(start)], _packed(fields))
+
+
+def constant_before(before: Sequence[ir.Stmt], old: ir.Local) -> ir.Expr | None:
+    """The constant that a variable is after some statements, where it is one."""
+    for s in reversed(before):
+        if isinstance(s, ir.Let) and s.name == old.name:
+            known = constant_of(s.value)
+            same = known is not None and s.value.dtype.kind == old.dtype.kind
+            return cast(s.value, old.dtype) if same else None
+        if old.name in defs_in((s,)).scalars:
+            return None
+    return None
+
+
+def _may_be_tried(step: ir.Expr) -> Iterator[bool]:
+    """Whether parts of a step may be computed in states in which the source does not.
+
+    A subscript of data may be out of range there, and a divisor zero.
+    """
+    computed = set(always(step))
+    for e in walk(step):
+        if isinstance(e, (ir.Draw, ir.Reduce)):
+            yield False
+        if e in computed:
+            continue
+        if isinstance(e, ir.Load):
+            atoms = (a for p in e.index for a in p.atoms())
+            yield not any(isinstance(a, Data) and not (a.inside or a.proved) for a in atoms)
+        if isinstance(e, ir.Op):
+            divided = e.op in ("floordiv", "mod", "fmod") or (e.op == "truediv" and e.dtype.weak)
+            yield e.op != "sound" and not (divided and not constant_of(e.args[1]))
+
+
+def _is_state(e: ir.Expr) -> bool:
+    """Whether a value is the same in all iterations."""
+    if isinstance(e, ir.Cast):
+        return isinstance(e.arg, (ir.Scalar, ir.Local))
+    return constant_of(e) is not None or isinstance(e, (ir.Scalar, ir.Local))
+
+
+def _key(e: ir.Expr) -> str | ir.Expr:
+    """What tells states apart: 0.0 and -0.0 are two."""
+    known = constant_of(e)
+    return e if known is None else repr(known)
+
+
+def _order(e: ir.Expr) -> tuple[bool, complex | float]:
+    """Numbers from the smallest one on, then variables."""
+    known = constant_of(e)
+    return (True, 0.0) if known is None or known != known else (False, known)
+
+
+# -- a step from a given state -------------------------------------------------------------
+
+
+def _tried(e: ir.Expr, old: ir.Local, value: ir.Expr) -> ir.Expr:
+    """An expression with a value for the old one; what is known then is computed."""
+    if e == old:
+        return value
+    match e:
+        case ir.Select(cond, then, other):
+            test = _tried(cond, old, value)
+            known = constant_of(test)
+            if known is not None:
+                return _tried(then if known else other, old, value)
+            yes, no = _tried(then, old, value), _tried(other, old, value)
+            return yes if yes == no else replace(e, cond=test, then=yes, other=no)
+        case ir.Op(op, args):
+            tried = [_tried(a, old, value) for a in args]
+            found = _logic(e, *tried) if op in ("and", "or") else _known(e, tried)
+            return replace(e, args=tuple(tried)) if found is None else found
+        case ir.Cast(arg, dtype):
+            return cast(_tried(arg, old, value), dtype)
+    return e
+
+
+def _logic(e: ir.Op, first: ir.Expr, second: ir.Expr) -> ir.Expr | None:
+    """`and` and `or` with an operand that is known."""
+    for one, other in ((first, second), (second, first)):
+        known = constant_of(one)
+        if known is not None:
+            decided = bool(known) == (e.op == "or")
+            return cast(one if decided else other, e.dtype)
+    return None
+
+
+def _known(e: ir.Op, args: Sequence[ir.Expr]) -> ir.Expr | None:
+    """An operation of constants, where it is one of truth values, integers, or a comparison."""
+    known = [constant_of(a) for a in args]
+    if any(x is None or isinstance(x, complex) for x in known):
+        return None
+    if e.op == "not":
+        return cast(number(not known[0]), e.dtype)
+    if e.op in _COMPARED:
+        return cast(number(bool(_COMPARED[e.op](*known))), e.dtype)  # type: ignore[arg-type]
+    if e.dtype.kind != "i" or e.op not in _COUNTED or not all(type(x) is int for x in known):
+        return None
+    if e.op in ("mod", "floordiv") and known[1] == 0:
+        return None
+    found = _COUNTED[e.op](*known)
+    return cast(number(found), e.dtype) if abs(found) < _LARGEST else None
+
+
+def _leaves(e: ir.Expr) -> Iterator[ir.Expr]:
+    """What a choice may be."""
+    if isinstance(e, ir.Select):
+        yield from (*_leaves(e.then), *_leaves(e.other))
+    else:
+        yield e
+
+
+# -- the map of an iteration ---------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Fields of a map by a condition."""
+
+    cond: ir.Expr
+    then: _Fields
+    other: _Fields
+
+
+_Fields = int | _Choice
+
+
+def _field(e: ir.Expr, numbers: dict[str | ir.Expr, int], state: int) -> _Fields:
+    """The field of one state: where its choices lead."""
+    if not isinstance(e, ir.Select):
+        return numbers[_key(e)] << FIELD * state
+    then, other = (_field(x, numbers, state) for x in (e.then, e.other))
+    return then if then == other else _Choice(e.cond, then, other)
+
+
+def _packed(fields: Iterator[_Fields]) -> ir.Expr:
+    """All fields in one integer; those of states with the same condition in one choice."""
+    parts: list[_Fields] = [0]
+    for field in fields:
+        for k, part in enumerate(parts):
+            both = _together(part, field)
+            if both is not None:
+                parts[k] = both
+                break
+        else:
+            parts.append(field)
+    made = [_expr(part) for part in parts if part]
+    return reduce(lambda a, b: ir.Op("bor", (a, b), INT64), made) if made else packed([0])
+
+
+def _together(one: _Fields, two: _Fields) -> _Fields | None:
+    """The fields of both, if the same conditions decide them."""
+    if isinstance(one, int) and isinstance(two, int):
+        return one | two
+    if isinstance(one, _Choice) and isinstance(two, _Choice) and one.cond == two.cond:
+        then, other = _together(one.then, two.then), _together(one.other, two.other)
+        return None if then is None or other is None else _Choice(one.cond, then, other)
+    return None
+
+
+def _expr(fields: _Fields) -> ir.Expr:
+    if isinstance(fields, int):
+        return packed([fields >> FIELD * s & 2**FIELD - 1 for s in range(MOST_STATES)])
+    return ir.Select(fields.cond, _expr(fields.then), _expr(fields.other), INT64)

@@ -329,8 +329,7 @@ class _Split:
             return
         found = machine(free, y, constant_before(self.before, old) or old)
         if found is not None:
-            made = partial(found.composed, context=self.context)
-            self._define_running(s, made, found.value)
+            self._define_running(s, partial(found.running, context=self.context))
 
     def _announce_turned(self, s: ir.Let, where: ir.Expr, cond: ir.Expr | None) -> None:
         """A truth value that turns: it is the old one after an even number of turns."""
@@ -384,22 +383,18 @@ class _Split:
         )
 
     def _define_running(
-        self,
-        s: ir.Let,
-        made: Callable[[ir.Axis, dict[str, Poly]], ir.Expr],
-        told: Callable[[ir.Expr], ir.Expr] = lambda e: e,
+        self, s: ir.Let, made: Callable[[ir.Axis, dict[str, Poly]], ir.Expr]
     ) -> None:
-        """An array made along an axis, which tells what a variable is after each iteration."""
-        loop, context = self.loop, self.context
+        """An array with what a variable is after each iteration, made along an axis."""
+        loop, context, dtype = self.loop, self.context, s.value.dtype
         axis = ir.Axis(context.fresh(loop.index), loop.hi - loop.lo)
+        buffer = context.buffer(f"{s.name}_so_far", (axis,), dtype)
         place = {loop.index: symbols([axis])[0] + loop.lo}
         value = made(axis, place)
-        dtype = replace(value.dtype, weak=s.value.dtype.weak)
-        buffer = context.buffer(f"{s.name}_so_far", (axis,), dtype)
         self.defs.append(ir.Def(buffer.name, (axis,), buffer.dtype, value, s.origin))
 
         def at(p: Poly) -> ir.Expr:
-            return told(ir.Load(buffer.name, (p,), dtype))
+            return ir.Load(buffer.name, (p,), dtype)
 
         self._tell(s, at)
 

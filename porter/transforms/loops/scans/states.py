@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from porter import ir
-from porter.dtypes.dtype import INT64
+from porter.dtypes.dtype import INT64, strengthen
 from porter.ir.context import Context
 from porter.ir.effects import defs_in
 from porter.ir.recurrences import FIELD, MOST_STATES, packed
@@ -44,29 +44,28 @@ class Machine:
     start: int
     moves: ir.Expr
 
-    def composed(self, axis: ir.Axis, place: dict[str, Poly], context: Context) -> ir.StateMaps:
-        """The maps up to that of the axis as one; `place` says what the loop's index is there."""
+    def running(self, axis: ir.Axis, place: dict[str, Poly], context: Context) -> ir.Expr:
+        """The variable after the iteration of the axis; `place` is the loop's own index there."""
         k, moved = fold_up_to(axis, place, INT64, context)
-        return ir.StateMaps("states", (k,), moved(self.moves), INT64, count=len(self.values))
+        maps = ir.StateMaps("states", (k,), moved(self.moves), INT64, count=len(self.values))
+        from_start = operate("rshift", maps, number(FIELD * self.start)) if self.start else maps
+        return self._value(operate("band", from_start, number(2**FIELD - 1)))
 
-    def value(self, composed: ir.Expr) -> ir.Expr:
-        """What the variable is after the iterations of a composed map."""
-        dtype = self.values[0].dtype
-        shifted = composed
-        if self.start:
-            shifted = operate("rshift", composed, number(FIELD * self.start))
-        state = operate("band", shifted, number(2**FIELD - 1))
+    def _value(self, state: ir.Expr) -> ir.Expr:
+        """The value of a state by its number."""
+        dtype = strengthen(self.values[0].dtype)
         known = [constant_of(e) for e in self.values]
-        first = known[0]
         if dtype.kind == "b" and known == [False, True]:
-            return cast(operate("eq", state, number(1)), dtype)
+            return operate("eq", state, number(1))
+        first = known[0]
         if (
-            dtype.kind == "i"
+            dtype == INT64
             and isinstance(first, int)
             and known == [first + k for k in range(len(known))]
         ):
-            return cast(operate("add", state, number(first)) if first else state, dtype)
-        *others, value = self.values
+            op = "add" if first > 0 else "sub"
+            return operate(op, state, number(abs(first))) if first else state
+        *others, value = (cast(e, dtype) for e in self.values)
         for k, e in reversed([*enumerate(others)]):
             value = ir.Select(operate("eq", state, number(k)), e, value, dtype)
         return value

@@ -43,7 +43,7 @@ from porter.transforms.loops.scans.recurrences import (
     running_pair,
 )
 from porter.transforms.loops.scans.second_order import Pair, states
-from porter.transforms.loops.scans.states import constant_before, machine
+from porter.transforms.loops.scans.states import constant_before, machine, stored
 
 #: what can be scanned: an operation, its fold, and the value that it ignores
 _FOLDS = {"add": ("sum", 0), "mul": ("prod", 1), "maximum": ("max", None),
@@ -327,9 +327,13 @@ class _Split:
         free = self._free(rewrite(step, lambda e: y if e == old else None))
         if free is None or self.context.alone:
             return
-        found = machine(free, y, constant_before(self.before, old) or old)
+        start = constant_before(self.before, old) or old
+        found = machine(free, y, start, self.context.buffers)
         if found is not None:
             self._define_running(s, partial(found.running, context=self.context))
+            made = self.defs[-1]
+            if found.failure is not None and isinstance(made, ir.Def):
+                self.defs[-1:] = stored(made, self.context)
 
     def _announce_turned(self, s: ir.Let, where: ir.Expr, cond: ir.Expr | None) -> None:
         """A truth value that turns: it is the old one after an even number of turns."""

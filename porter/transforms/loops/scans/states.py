@@ -8,17 +8,18 @@ are a scan of them (W. D. Hillis and G. L. Steele, Data parallel algorithms, 198
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
 from porter import ir
-from porter.dtypes.dtype import INT64, strengthen
+from porter.dtypes.dtype import BOOL, INT64, strengthen
+from porter.ir.axes import symbols
 from porter.ir.context import Context
 from porter.ir.effects import defs_in
 from porter.ir.recurrences import FIELD, MOST_STATES, packed
-from porter.ir.scalars import cast, constant_of, number, operate
-from porter.ir.walk import always, walk
+from porter.ir.scalars import cast, choose, constant_of, number, operate
+from porter.ir.walk import always, children, rewrite, walk
 from porter.sizes.polynomial import Data, Poly
 from porter.transforms.loops.scans.recurrences import fold_up_to
 
@@ -38,18 +39,29 @@ _LARGEST = 2**31
 @dataclass(frozen=True)
 class Machine:
     """The values that a variable takes, which of them it starts from, and the map of an iteration
-    as `ir.StateMaps` has it."""
+    as `ir.StateMaps` has it.
+
+    With a `failure` there is one state more, without a value: an element that does not exist was
+    read, and no iteration leads out of it.  The failure reads such an element.
+    """
 
     values: tuple[ir.Expr, ...]
     start: int
     moves: ir.Expr
+    failure: ir.Expr | None = None
 
     def running(self, axis: ir.Axis, place: dict[str, Poly], context: Context) -> ir.Expr:
         """The variable after the iteration of the axis; `place` is the loop's own index there."""
         k, moved = fold_up_to(axis, place, INT64, context)
-        maps = ir.StateMaps("states", (k,), moved(self.moves), INT64, count=len(self.values))
+        count = len(self.values) + (self.failure is not None)
+        maps = ir.StateMaps("states", (k,), moved(self.moves), INT64, count=count)
         from_start = operate("rshift", maps, number(FIELD * self.start)) if self.start else maps
-        return self._value(operate("band", from_start, number(2**FIELD - 1)))
+        state = operate("band", from_start, number(2**FIELD - 1))
+        if self.failure is None:
+            return self._value(state)
+        failed = operate("eq", state, number(len(self.values)))
+        value = self._value(state)
+        return ir.Select(failed, cast(self.failure, value.dtype), value, value.dtype)
 
     def _value(self, state: ir.Expr) -> ir.Expr:
         """The value of a state by its number."""
@@ -71,7 +83,9 @@ class Machine:
         return value
 
 
-def machine(step: ir.Expr, old: ir.Local, start: ir.Expr) -> Machine | None:
+def machine(
+    step: ir.Expr, old: ir.Local, start: ir.Expr, buffers: Mapping[str, ir.Buffer]
+) -> Machine | None:
     """What the steps of a variable do, if it takes few values; None if it is another one.
 
     `step` is the new value, of the `old` one and of what depends on the iteration only.  `start` is
@@ -105,8 +119,15 @@ def machine(step: ir.Expr, old: ir.Local, start: ir.Expr) -> Machine | None:
         return None
     keys = sorted(known, key=lambda key: _order(known[key]))
     numbers = {key: n for n, key in enumerate(keys)}
-    fields = (_field(follow[key], numbers, n) for n, key in enumerate(keys))
-    return Machine(tuple(known[key] for key in keys), numbers[_key(start)], _packed(fields))
+    reads = _Reads(step, buffers)
+    fields = [reads.field(follow[key], numbers, n) for n, key in enumerate(keys)]
+    if reads.failure is not None:
+        fields.append(len(keys) << FIELD * len(keys))
+    moves = _packed(fields)
+    if len(fields) > MOST_STATES or not reads.checked <= {*always(moves)}:
+        return None
+    values = tuple(known[key] for key in keys)
+    return Machine(values, numbers[_key(start)], moves, reads.failure)
 
 
 def constant_before(before: Sequence[ir.Stmt], old: ir.Local) -> ir.Expr | None:
@@ -121,23 +142,42 @@ def constant_before(before: Sequence[ir.Stmt], old: ir.Local) -> ir.Expr | None:
     return None
 
 
+def stored(made: ir.Def, context: Context) -> list[ir.Stmt]:
+    """An array of which each element is computed, also where nothing reads it: one may fail."""
+    index = tuple(symbols(made.axes))
+    write = ir.Write(made.name, made.axes, index, made.body, made.origin)
+    return [ir.Alloc(context.buffers[made.name], made.origin), write]
+
+
 def _may_be_tried(step: ir.Expr) -> Iterator[bool]:
     """Whether parts of a step may be computed in states in which the source does not.
 
-    A subscript of data may be out of range there, and a divisor zero.
+    A divisor may be zero there, and a subscript of data out of range.
     """
     computed = set(always(step))
     for e in walk(step):
-        if isinstance(e, (ir.Draw, ir.Reduce)):
+        if isinstance(e, (ir.Draw, ir.Reduce)) or (isinstance(e, ir.Op) and e.op == "sound"):
             yield False
-        if e in computed:
-            continue
-        if isinstance(e, ir.Load):
-            atoms = (a for p in e.index for a in p.atoms())
-            yield not any(isinstance(a, Data) and not (a.inside or a.proved) for a in atoms)
-        if isinstance(e, ir.Op):
+        elif isinstance(e, ir.Op) and e not in computed:
             divided = e.op in ("floordiv", "mod", "fmod") or (e.op == "truediv" and e.dtype.weak)
-            yield e.op != "sound" and not (divided and not constant_of(e.args[1]))
+            yield not (divided and not constant_of(e.args[1]))
+        elif isinstance(e, ir.Load) and e not in computed and _is_checked(e):
+            yield _subscript(e) is not None
+
+
+def _is_checked(e: ir.Load) -> bool:
+    """Whether a kernel tests its subscript."""
+    atoms = (a for p in e.index for a in p.atoms())
+    return any(isinstance(a, Data) and not (a.inside or a.proved) for a in atoms)
+
+
+def _subscript(e: ir.Load) -> ir.Value | None:
+    """The subscript of a line, if it is not negative and depends on the loop's index alone."""
+    if len(e.index) == 1:
+        match e.index[0].terms:
+            case (((Data(ir.Value(p) as value),), 1),) if p.is_nonneg():
+                return value
+    return None
 
 
 def _is_state(e: ir.Expr) -> bool:
@@ -233,15 +273,62 @@ class _Choice:
 _Fields = int | _Choice
 
 
-def _field(e: ir.Expr, numbers: dict[str | ir.Expr, int], state: int) -> _Fields:
-    """The field of one state: where its choices lead."""
-    if not isinstance(e, ir.Select):
-        return numbers[_key(e)] << FIELD * state
-    then, other = (_field(x, numbers, state) for x in (e.then, e.other))
-    return then if then == other else _Choice(e.cond, then, other)
+class _Reads:
+    """What a step reads, and which of it only in some states: there the element may not exist.
+
+    The maps of other states must not read it, and those of such a state lead to the one of failure.
+    """
+
+    def __init__(self, step: ir.Expr, buffers: Mapping[str, ir.Buffer]) -> None:
+        loads = {e for e in walk(step) if isinstance(e, ir.Load) and _is_checked(e)}
+        #: elements that are read in any case, and tested where they are read
+        self.checked = loads & {*always(step)}
+        self.unsure = loads - self.checked
+        self.sizes = {e: buffers[e.buffer].shape[0] for e in self.unsure}
+        self.failure: ir.Expr | None = None
+
+    def field(self, e: ir.Expr, numbers: dict[str | ir.Expr, int], state: int) -> _Fields:
+        """The field of one state: where its choices lead."""
+        if not isinstance(e, ir.Select):
+            return numbers[_key(e)] << FIELD * state
+        then, other = (self.field(x, numbers, state) for x in (e.then, e.other))
+        missed = self._missed(e.cond)
+        if missed is None:
+            return then if then == other else _Choice(e.cond, then, other)
+        found = then if then == other else _Choice(self._inside(e.cond), then, other)
+        return _Choice(missed, len(numbers) << FIELD * state, found)
+
+    def _missed(self, e: ir.Expr) -> ir.Expr | None:
+        """Whether an element that is read does not exist; None if that cannot be."""
+        if isinstance(e, ir.Load) and e in self.unsure:
+            here, size = _subscript(e), self.sizes[e]
+            assert here is not None
+            end = Poly.atom(Data(ir.Value(size, INT64)))
+            self.failure = self.failure or replace(e, index=(end,))
+            return ir.Op("ge", (here, ir.Value(size, INT64)), BOOL)
+        found = [self._missed(x) for x in children(e)]
+        if isinstance(e, ir.Op) and e.op in ("and", "or") and found[1] is not None:
+            first = self._inside(e.args[0])
+            reached = first if e.op == "and" else operate("not", first)
+            found[1] = operate("and", reached, found[1])
+        if isinstance(e, ir.Select) and (found[1] or found[2]) is not None:
+            then, other = (number(False) if x is None else x for x in found[1:])
+            found[1:] = [choose(self._inside(e.cond), cast(then, BOOL), cast(other, BOOL))]
+        some = [x for x in found if x is not None]
+        return reduce(lambda a, b: operate("or", a, b), some) if some else None
+
+    def _inside(self, e: ir.Expr) -> ir.Expr:
+        """An expression whose elements are known to exist."""
+
+        def change(x: ir.Expr) -> ir.Expr | None:
+            if isinstance(x, ir.Load) and x in self.unsure:
+                return replace(x, index=(Poly.atom(Data(_subscript(x), True, inside=True)),))
+            return None
+
+        return rewrite(e, change)
 
 
-def _packed(fields: Iterator[_Fields]) -> ir.Expr:
+def _packed(fields: Iterable[_Fields]) -> ir.Expr:
     """All fields in one integer; those of states with the same condition in one choice."""
     parts: list[_Fields] = [0]
     for field in fields:

@@ -38,15 +38,15 @@ _LARGEST = 2**31
 
 @dataclass(frozen=True)
 class Machine:
-    """The values that a variable takes, which of them it starts from, and the map of an iteration
-    as `ir.StateMaps` has it.
+    """The values that a variable takes, the number of that which it starts from, and the map of an
+    iteration as `ir.StateMaps` has it.
 
     With a `failure` there is one state more, without a value: an element that does not exist was
     read, and no iteration leads out of it.  The failure reads such an element.
     """
 
     values: tuple[ir.Expr, ...]
-    start: int
+    start: ir.Expr
     moves: ir.Expr
     failure: ir.Expr | None = None
 
@@ -55,7 +55,8 @@ class Machine:
         k, moved = fold_up_to(axis, place, INT64, context)
         count = len(self.values) + (self.failure is not None)
         maps = ir.StateMaps("states", (k,), moved(self.moves), INT64, count=count)
-        from_start = operate("rshift", maps, number(FIELD * self.start)) if self.start else maps
+        field = operate("mul", self.start, number(FIELD))
+        from_start = maps if constant_of(field) == 0 else operate("rshift", maps, field)
         state = operate("band", from_start, number(2**FIELD - 1))
         if self.failure is None:
             return self._value(state)
@@ -100,7 +101,8 @@ def machine(
         return None
     known: dict[str | ir.Expr, ir.Expr] = {}
     follow: dict[str | ir.Expr, ir.Expr] = {}
-    ahead = [start]
+    truth = [cast(number(x), dtype) for x in (False, True)]
+    ahead = truth if dtype.kind == "b" else [start]
     while ahead:
         value = ahead.pop()
         if _key(value) in known:
@@ -108,7 +110,8 @@ def machine(
         if len(known) == MOST_STATES:
             return None
         known[_key(value)] = value
-        after = follow[_key(value)] = _tried(step, old, value)
+        after = _tried(step, old, value)
+        after = follow[_key(value)] = _decided(after) if dtype.kind == "b" else after
         if old in walk(after):
             return None
         leaves = list(_leaves(after))
@@ -127,7 +130,10 @@ def machine(
     if len(fields) > MOST_STATES or not reads.checked <= {*always(moves)}:
         return None
     values = tuple(known[key] for key in keys)
-    return Machine(values, numbers[_key(start)], moves, reads.failure)
+    first = number(numbers.get(_key(start), 0))
+    if _key(start) not in numbers:  # a truth value that is not known here
+        first = choose(start, number(1), number(0))
+    return Machine(values, first, moves, reads.failure)
 
 
 def constant_before(before: Sequence[ir.Stmt], old: ir.Local) -> ir.Expr | None:
@@ -248,6 +254,14 @@ def _known(e: ir.Op, args: Sequence[ir.Expr]) -> ir.Expr | None:
         return None
     found = _COUNTED[e.op](*known)
     return cast(number(found), e.dtype) if abs(found) < _LARGEST else None
+
+
+def _decided(e: ir.Expr) -> ir.Expr:
+    """A truth value as a choice of the two."""
+    if isinstance(e, ir.Select):
+        return replace(e, then=_decided(e.then), other=_decided(e.other))
+    yes, no = (cast(number(x), e.dtype) for x in (True, False))
+    return e if constant_of(e) is not None else ir.Select(e, yes, no, e.dtype)
 
 
 def _leaves(e: ir.Expr) -> Iterator[ir.Expr]:

@@ -219,7 +219,9 @@ def _tried(e: ir.Expr, old: ir.Local, value: ir.Expr) -> ir.Expr:
             if known is not None:
                 return _tried(then if known else other, old, value)
             yes, no = _tried(then, old, value), _tried(other, old, value)
-            return yes if yes == no else replace(e, cond=test, then=yes, other=no)
+            if yes == no and not _may_fail(test):
+                return yes
+            return replace(e, cond=test, then=yes, other=no)
         case ir.Op(op, args):
             tried = [_tried(a, old, value) for a in args]
             found = _logic(e, *tried) if op in ("and", "or") else _known(e, tried)
@@ -230,13 +232,19 @@ def _tried(e: ir.Expr, old: ir.Local, value: ir.Expr) -> ir.Expr:
 
 
 def _logic(e: ir.Op, first: ir.Expr, second: ir.Expr) -> ir.Expr | None:
-    """`and` and `or` with an operand that is known."""
+    """`and` and `or` with an operand that is known; the first one is computed in any case."""
     for one, other in ((first, second), (second, first)):
         known = constant_of(one)
         if known is not None:
             decided = bool(known) == (e.op == "or")
-            return cast(one if decided else other, e.dtype)
+            lost = decided and one is second and _may_fail(first)
+            return None if lost else cast(one if decided else other, e.dtype)
     return None
+
+
+def _may_fail(e: ir.Expr) -> bool:
+    """Whether computing it may show that an element does not exist."""
+    return any(isinstance(x, ir.Load) and _is_checked(x) for x in walk(e))
 
 
 def _known(e: ir.Op, args: Sequence[ir.Expr]) -> ir.Expr | None:

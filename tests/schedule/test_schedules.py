@@ -47,8 +47,8 @@ FUNCTIONS = {
         "float64[:], float64",
     ),
     "states": (
-        "def f(x, a):\n    on = False\n    for i in range(x.shape[0]):\n"
-        "        on = x[i] > a if on else x[i] > 2\n        x[i] = on\n",
+        "def f(x, a):\n    on, out = False, np.zeros_like(x)\n    for i in range(x.shape[0]):\n"
+        "        on = x[i] > a if on else x[i] > 2\n        out[i] = on\n    return out\n",
         "float64[:], float64",
     ),
     "panel": (

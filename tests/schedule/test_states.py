@@ -52,6 +52,9 @@ def test_machines_at_the_borders_of_blocks_and_parts(count: int) -> None:
                "    state = 0"), 3),
         ("0", ("if y[i] > a and state == 0:", "    state = 1", "elif state == 1:",
                "    state = 0"), 2),
+        # no error is lost: the first test is made though it decides nothing
+        ("0", ("if y[int(x[i])] > 0 and state == 5:", "    state = 1", "elif x[i] > 0:",
+               "    state = 2 if state == 0 else 0"), 3),
     ],
 )  # fmt: skip
 def test_a_variable_of_few_values_is_a_machine(start: str, step: str, count: int) -> None:
@@ -74,10 +77,8 @@ def test_a_variable_of_few_values_is_a_machine(start: str, step: str, count: int
         # what only one state reads may be before the first element
         ("0", ("if state == 0 and y[i - 1] > a:", "    state = 1", "elif state == 1:",
                "    state = 0")),
-        # no error is lost, and none is made
+        # what only one state divides by may be zero
         ("0", ("state = 1 if state == 0 and b // int(x[i]) > 2 else 0",)),
-        ("0", ("if y[int(x[i])] > 0 and state == 5:", "    state = 1", "elif x[i] > 0:",
-               "    state = 2 if state == 0 else 0")),
     ],
 )  # fmt: skip
 def test_what_is_no_machine_is_refused_as_before(start: str, step: str) -> None:

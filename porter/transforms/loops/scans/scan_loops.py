@@ -9,7 +9,7 @@ pairs (`transforms/loops/scans/recurrences.py`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
 
@@ -43,7 +43,7 @@ from porter.transforms.loops.scans.recurrences import (
     running_pair,
 )
 from porter.transforms.loops.scans.second_order import Pair, states
-from porter.transforms.loops.scans.states import constant_before, machine, stored
+from porter.transforms.loops.scans.states import machine, stored, values_before
 
 #: what can be scanned: an operation, its fold, and the value that it ignores
 _FOLDS = {"add": ("sum", 0), "mul": ("prod", 1), "maximum": ("max", None),
@@ -100,8 +100,7 @@ def _accumulators(
     if not exposed or any(carried.count(n) > 1 for n in exposed):
         return None
     loop = replace(loop, body=values_in_place(loop.body, exposed, after))
-    split = _Split(loop, exposed, context)
-    split.before = before
+    split = _Split(loop, values_before(before, loop, exposed), context)
     split.couple()
     rest = split.block(loop.body, None)
     if rest is None or split.folded != exposed:
@@ -143,9 +142,12 @@ class Told:
 
 
 class _Split:
-    """Takes the accumulations out of a loop's body, one after the other."""
+    """Takes the accumulations out of a loop's body, one after the other.
 
-    def __init__(self, loop: ir.For, carried: set[str], context: Context) -> None:
+    What is `carried` has its value before the loop, a constant where that is known.
+    """
+
+    def __init__(self, loop: ir.For, carried: Mapping[str, ir.Expr], context: Context) -> None:
         self.loop, self.carried, self.context = loop, carried, context
         self.defs: list[ir.Stmt] = []
         self.folded: set[str] = set()
@@ -154,7 +156,6 @@ class _Split:
         self.steps: dict[str, ir.Expr] = {}
         self.plain: dict[str, ir.Expr] = {}
         self.ahead: set[str] = set()
-        self.before: Sequence[ir.Stmt] = ()
 
     @cached_property
     def here(self) -> Poly:
@@ -174,7 +175,7 @@ class _Split:
 
     def couple(self) -> None:
         """The recurrence of two variables that weigh each other."""
-        found = None if self.context.alone else states(self.loop.body, self.carried)
+        found = None if self.context.alone else states(self.loop.body, {*self.carried})
         if found is None or any(self._free(e) is None for e in found[1].parts):
             return
         lets, pair = found
@@ -220,7 +221,7 @@ class _Split:
         self.ahead = set(defs_in(body).scalars)
         for s in body:
             if isinstance(s, ir.Let) and s.name in self.once and s.name not in self.carried:
-                if not scalars_of(s.value) & self.carried:
+                if not scalars_of(s.value) & self.carried.keys():
                     self.plain[s.name] = s.value
             self._announce(s, cond)
             if isinstance(s, ir.If) and cond is None:
@@ -232,8 +233,8 @@ class _Split:
     def _branch(self, s: ir.If, cond: ir.Expr | None) -> list[ir.Stmt] | None:
         """A branch may accumulate where its condition holds."""
         lets = defs_in((s,)).scalars
-        if not lets & self.carried:
-            unknown = uses_in((s,)).scalars & self.carried - self.running.keys()
+        if not lets & self.carried.keys():
+            unknown = uses_in((s,)).scalars & self.carried.keys() - self.running.keys()
             return None if unknown else [self._read(s)]
         if cond is not None:
             return None
@@ -327,8 +328,7 @@ class _Split:
         free = self._free(rewrite(step, lambda e: y if e == old else None))
         if free is None or self.context.alone:
             return
-        start = constant_before(self.before, old) or old
-        found = machine(free, y, start, self.context.buffers)
+        found = machine(free, y, self.carried[s.name], self.context.buffers)
         if found is not None:
             self._define_running(s, partial(found.running, context=self.context))
             made = self.defs[-1]

@@ -8,7 +8,7 @@ are a scan of them (W. D. Hillis and G. L. Steele, Data parallel algorithms, 198
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -19,7 +19,7 @@ from porter.ir.context import Context
 from porter.ir.effects import defs_in
 from porter.ir.recurrences import FIELD, MOST_STATES, packed
 from porter.ir.scalars import cast, choose, constant_of, number, operate
-from porter.ir.walk import always, children, rewrite, walk
+from porter.ir.walk import always, children, rewrite, statements, walk
 from porter.sizes.polynomial import Data, Poly
 from porter.transforms.loops.scans.recurrences import fold_up_to
 
@@ -136,7 +136,14 @@ def machine(
     return Machine(values, first, moves, reads.failure)
 
 
-def constant_before(before: Sequence[ir.Stmt], old: ir.Local) -> ir.Expr | None:
+def values_before(before: Sequence[ir.Stmt], loop: ir.For, carried: Set[str]) -> dict[str, ir.Expr]:
+    """What variables are before a loop, after some statements: constants where that is known."""
+    lets = (s for s in statements(loop.body) if isinstance(s, ir.Let) and s.name in carried)
+    olds = (ir.Local(s.name, s.value.dtype) for s in lets)
+    return {old.name: _constant(before, old) or old for old in olds}
+
+
+def _constant(before: Sequence[ir.Stmt], old: ir.Local) -> ir.Expr | None:
     """The constant that a variable is after some statements, where it is one."""
     for s in reversed(before):
         if isinstance(s, ir.Let) and s.name == old.name:

@@ -77,7 +77,7 @@ def _scanned(s: ir.Stmt, context: Context) -> list[ir.Stmt] | None:
         return [_line(s, axis, r, context)]
     if s.combine is not None or has_data(s.index):
         return None
-    if isinstance(r, ir.Recurrence):
+    if isinstance(r, (ir.Recurrence, ir.StateMaps)):
         return [s]
     scan = ir.Scan(r.op, r.axes, r.body, r.dtype)
     return [replace(s, body=rewrite(s.body, lambda e: scan if e == r else None))]

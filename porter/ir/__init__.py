@@ -41,7 +41,7 @@ from porter.ir.nodes import (
     While,
     Write,
 )
-from porter.ir.recurrences import Coupled, Recurrence
+from porter.ir.recurrences import Coupled, Recurrence, StateMaps
 
 __all__ = [
     "Alloc",
@@ -78,6 +78,7 @@ __all__ = [
     "Scan",
     "Select",
     "Stage",
+    "StateMaps",
     "Stmt",
     "Value",
     "While",

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from porter.dtypes.dtype import KINDS, DType
+from porter.dtypes.dtype import INT64, KINDS, DType
 from porter.ir import nodes as ir
 from porter.ir.effects import defs
 from porter.ir.ops import COMBINES, OPS, REDUCTIONS
 from porter.ir.printer import lines
-from porter.ir.recurrences import Recurrence, operands
+from porter.ir.recurrences import MOST_STATES, Recurrence, StateMaps, operands
 from porter.ir.scalars import DTypeError, types_of
 from porter.ir.walk import data_of, host_level, statements, walk
 from porter.sizes.polynomial import Dim, Poly
@@ -269,6 +269,9 @@ class _Checker:
             case ir.Reduce(op, axes, _, dtype):
                 self.rule(op in REDUCTIONS and bool(axes), f"the reduction `{op}`")
                 self.rule((op == "linear") == isinstance(e, Recurrence), f"the fold `{op}`")
+                self.rule((op == "states") == isinstance(e, StateMaps), f"the fold `{op}`")
+                if isinstance(e, StateMaps):
+                    self.rule(dtype == INT64 and 2 <= e.count <= MOST_STATES, f"the maps `{e}`")
                 if isinstance(e, ir.Scan):
                     self.rule(len(axes) == 1 and (axes[0].hi - 1).symbol is not None, "a scan")
                 inner = self.axes(axes, names)

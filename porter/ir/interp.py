@@ -22,7 +22,7 @@ from porter.ir import nodes as ir
 from porter.ir.check import IRError
 from porter.ir.nodes import Expr, Load, Program, Stmt, Write
 from porter.ir.ops import OPS
-from porter.ir.recurrences import Coupled, Recurrence
+from porter.ir.recurrences import FIELD, Coupled, Recurrence, StateMaps
 from porter.ir.walk import scalars_of
 from porter.sizes.polynomial import BORDERS, Atom, Data, Dim, Index, Poly, Symbol, unchecked
 
@@ -252,6 +252,8 @@ class Machine:
         """
         if isinstance(e, Recurrence):
             return self.recurrence(e)
+        if isinstance(e, StateMaps):
+            return self.composed(e)
         start = -0.0 if e.op == "sum" and _is_running(e) else _START[e.op]
         known = e.dtype.kind == "f" or not math.isinf(start)
         total = self.typed(start, e.dtype) if known else None
@@ -274,6 +276,16 @@ class Machine:
         for name in e.olds:
             self.numbers.pop(name, None)
         return values[0]
+
+    def composed(self, e: StateMaps) -> Number:
+        """The maps in order, from each state on."""
+        fields = range(0, FIELD * e.count, FIELD)
+        states = list(range(e.count))
+        for _ in self.domain(e.axes):
+            bits = int(self.checked(self.expr(e.body), e))
+            states = [bits >> FIELD * s & 2**FIELD - 1 for s in states]
+        bits = sum(s << k for s, k in zip(states, fields, strict=True))
+        return self.typed(np.uint64(bits), e.dtype)
 
     def block(self, body: Block) -> Ending:
         """Run statements up to one that ends the block."""

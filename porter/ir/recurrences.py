@@ -1,10 +1,12 @@
-"""Linear recurrences: a running fold whose terms also weigh what came before."""
+"""Recurrences: running folds whose terms weigh what came before, or say what follows it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from porter.ir.nodes import Expr, Reduce, Scan
+from porter.dtypes.dtype import INT64
+from porter.ir.nodes import Const, Expr, Reduce, Scan
 from porter.sizes.hashed import hashed_once
 
 
@@ -70,6 +72,31 @@ class Coupled(Recurrence):
         step = f"{self.old}, {self.other} = {self.step}, {self.other_step}"
         start = f"{self.start}, {self.other_start}"
         return f"{self.op}[{axis}]({step}, from {start}):{self.dtype.name}"
+
+
+#: bits of a field of a map, and how many states it has room for
+FIELD = 4
+MOST_STATES = 16
+
+
+@hashed_once
+@dataclass(frozen=True, kw_only=True)
+class StateMaps(Scan):
+    """Maps of `count` states to states, composed in order: the value says for each state where all
+    maps up to that of the axis lead from there.
+
+    A map is an integer of 64 bits: its four bits from `4 * s` on are the state that follows state
+    `s`, and the bits beyond those of the last state are 0.  The sixteenth field has the sign in it.
+    The name of the operation is `states`.
+    """
+
+    count: int
+
+
+def packed(states: Sequence[int]) -> Expr:
+    """The map that leads from state `s` to `states[s]`."""
+    bits = sum(state << FIELD * s for s, state in enumerate(states))
+    return Const(bits - 2**64 if bits >= 2**63 else bits, INT64)
 
 
 def operands(r: Reduce) -> dict[str, Expr]:

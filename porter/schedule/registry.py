@@ -18,6 +18,7 @@ from porter.schedule.schedules.private import Private
 from porter.schedule.schedules.recurrence import RecurrenceLine
 from porter.schedule.schedules.rows import Rows
 from porter.schedule.schedules.scan import ScanLine, ScanLines
+from porter.schedule.schedules.scans.states import StatesLine
 from porter.schedule.schedules.strip import Strip
 from porter.schedule.schedules.tile import LARGE_TILES, SPLIT_TILE, Tile
 from porter.schedule.schedules.time_tile import TimeTile
@@ -27,6 +28,7 @@ from porter.schedule.schedules.total import Total
 SCHEDULES: list[Schedule] = [
     CoupledLine(),
     RecurrenceLine(),
+    StatesLine(),
     ScanLine(),
     ScanLines(),
     Total(),

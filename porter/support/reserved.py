@@ -56,7 +56,7 @@ HELPERS = {
     "chained", "finite", "scan_linear", "scan_towards", "scan_resets", "scan_whole_linear",
     "scan_whole_resets",
     "composed", "step_at", "applied", "bounded", "suits", "leaned", "leaning", "runs_in_order",
-    "scan_coupled", "scan_whole_coupled",
+    "scan_coupled", "scan_whole_coupled", "composed_maps", "scan_maps",
     *(f"{kind}_{op}" for kind in ("block", "column", "row", "scan")
       for op in ("sum", "prod", "max", "min", "any", "all")),
     "_on_device", "_array", "_weak", "_weak_integers", "_exact_integers", "_flat",

@@ -46,6 +46,11 @@ FUNCTIONS = {
         "        x[i] += a * x[i - 1] - x[i - 2]\n",
         "float64[:], float64",
     ),
+    "states": (
+        "def f(x, a):\n    on, out = False, np.zeros_like(x)\n    for i in range(x.shape[0]):\n"
+        "        on = x[i] > a if on else x[i] > 2\n        out[i] = on\n    return out\n",
+        "float64[:], float64",
+    ),
     "panel": (
         "def f(x):\n    for k in range(x.shape[0]):\n        x[k + 1:, k] /= x[k, k]\n"
         "        x[k + 1:, k + 1:] -= np.outer(x[k + 1:, k], x[k, k + 1:])\n",

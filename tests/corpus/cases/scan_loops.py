@@ -54,4 +54,11 @@ CASES: dict[str, Case] = {
     "labels_of_runs": Case("int64[:]", "n"),
     "doubled_or_reset": refused("int64", "PRT904", "=n"),
     "drawdown": Case(V, "n:pos", least=1),
+    "hysteresis": Case(f"{V}, float64, float64", "n:special =0.5 =-0.5"),
+    "schmitt_trigger": Case(f"{V}, float64, float64", "n:special =0.5 =-0.5"),
+    "positions": Case(f"{V}, {V}, float64", "n n:special =0.5"),
+    "cooldown": Case(f"{V}, float64", "n:special =0.5"),
+    "debounced": Case(f"{V}, int64", "n:special =1"),
+    "phases": Case(V, "n:special"),
+    "states_of_data": refused(f"{V}, int64[:]", "PRT904", "n n"),
 }

@@ -470,3 +470,98 @@ def drawdown(prices):
         if d > worst:
             worst = d
     return worst
+
+
+def hysteresis(x, high, low):
+    """Two thresholds: a machine of two states."""
+    out = np.zeros(len(x), dtype=np.int64)
+    state = 0
+    for i in range(len(x)):
+        if state == 0 and x[i] > high:
+            state = 1
+        elif state == 1 and x[i] < low:
+            state = 0
+        out[i] = state
+    return out
+
+
+def schmitt_trigger(x, high, low):
+    """Switched on above one threshold, off below another; what it was last."""
+    out = np.zeros(len(x), dtype=bool)
+    on = False
+    for i in range(len(x)):
+        if on:
+            if x[i] < low:
+                on = False
+        elif x[i] > high:
+            on = True
+        out[i] = on
+    return out, on
+
+
+def positions(signal, returns, entry):
+    """Long, short or flat; returns may be fewer, and are read in few states."""
+    pnl = np.zeros(len(signal))
+    position = 0
+    for t in range(1, len(signal)):
+        pnl[t] = position * signal[t]
+        if position == 0:
+            if signal[t] > entry:
+                position = 1
+            elif signal[t] < -entry:
+                position = -1
+        elif (position == 1 and returns[t] < 0) or (position == -1 and returns[t] > 0):
+            position = 0
+    return pnl
+
+
+def cooldown(x, threshold):
+    """No event in the three elements after one."""
+    left = np.zeros(len(x), dtype=np.int64)
+    wait = 0
+    for i in range(len(x)):
+        if wait > 0:
+            wait -= 1
+        elif x[i] > threshold:
+            wait = 3
+        left[i] = wait
+    return left, wait
+
+
+def debounced(x, start):
+    """A counter between two ends, and a switch that moves at them."""
+    out = np.zeros(len(x))
+    count = 2
+    level = start
+    for i in range(len(x)):
+        count = min(count + 1, 4) if x[i] > 0 else max(count - 1, 0)
+        if level == 0 and x[i] > 0.5:
+            level = 1
+        elif level == 1 and x[i] < -0.5:
+            level = 0
+        out[i] = count + 10 * level
+    return out
+
+
+def phases(x):
+    """The number of the phase, of a cycle of sixteen."""
+    out = np.zeros(len(x), dtype=np.int64)
+    phase = 0
+    for i in range(len(x)):
+        if x[i] > 0:
+            phase = (phase + 1) % 16
+        out[i] = phase
+    return out
+
+
+def states_of_data(x, k):
+    """The state is an element: no few values."""
+    out = np.zeros(len(x))
+    state = 0
+    for i in range(len(x)):
+        if state == 0:
+            state = k[i]
+        elif x[i] > state:
+            state = 0
+        out[i] = state
+    return out

@@ -1,10 +1,10 @@
 """What variables of a loop are in each of its iterations, from their values before it.
 
 Each variable that an iteration passes on is a step from its old value to the new one.  Those that
-compose are running folds, kept in an array: sums, extremes, truth values (`folded`), values that
-are held or turned, linear steps (`recurrences.py`), two values that weigh each other
-(`second_order.py`).  One variable may read another one, what it was and what it has become, if
-that is known.
+compose are running folds, kept in an array: sums, extremes and truth values (`steps.py`), values
+that are held or turned, linear steps (`recurrences.py`), few values (`states.py`), two values that
+weigh each other (`second_order.py`).  One variable may read another one, what it was and what it
+has become, if that is known.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from porter.transforms.loops.scans.elements import Elements
 from porter.transforms.loops.scans.recurrences import linear, running, running_pair
 from porter.transforms.loops.scans.second_order import Pair, pair_of
 from porter.transforms.loops.scans.single_assignment import Iteration
+from porter.transforms.loops.scans.states import machine, stored
 from porter.transforms.loops.scans.steps import Folded, folded, simplified
 
 
@@ -106,7 +107,7 @@ class Carried:
             return False
         old = self.iteration.olds[name]
         step = simplified(step, old)
-        ways = (self._held, self._turned, self._folded, self._linear)
+        ways = (self._held, self._turned, self._folded, self._linear, self._states)
         return any(way(name, step, old) for way in ways)
 
     def _tell(self, name: str, at: Callable[[Poly], ir.Expr]) -> bool:
@@ -127,7 +128,11 @@ class Carried:
     def _start(self, name: str) -> ir.Expr:
         """What the variable is before the loop."""
         old = self.iteration.olds[name]
-        return cast(self.made.starts.get(name, replace(old, name=name)), old.dtype)
+        known = self.made.starts.get(name)
+        # integers that are added to nothing are not added
+        if known is None or isinstance(constant_of(known), float):
+            return replace(old, name=name)
+        return cast(known, old.dtype)
 
     def _origin(self, name: str) -> ir.Origin:
         """The statement of the loop that assigns the variable, or the last one with several."""
@@ -293,6 +298,22 @@ class Carried:
         return self._define(
             name, lambda axis, place: running(axis, step_, (y, exact), start, place, self.context)
         )
+
+    def _states(self, name: str, step: ir.Expr, old: ir.Local) -> bool:
+        """The composed maps of a variable that takes few values, each of them by the one before."""
+        y = ir.Local(self.context.fresh("state_"), old.dtype)
+        free = self._free(rewrite(step, lambda e: y if e == old else None))
+        if free is None or self.context.alone:
+            return False
+        start = cast(self.made.starts.get(name, replace(old, name=name)), old.dtype)
+        found = machine(free, y, start, self.context.buffers)
+        if found is None:
+            return False
+        self._define(name, partial(found.running, context=self.context))
+        made = self.defs[-1]
+        if found.failure is not None and isinstance(made, ir.Def):
+            self.defs[-1:] = stored(made, self.context)
+        return True
 
     def _couple(self, left: Sequence[str]) -> bool:
         """The recurrence of two variables that weigh each other."""

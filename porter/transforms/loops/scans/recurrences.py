@@ -343,7 +343,7 @@ def running(
     products are rounded as NumPy's: where it grows, one rounding decides what is infinite.
     """
     dtype = replace(start.dtype, weak=False)
-    k, moved = _fold(axis, place, dtype, context)
+    k, moved = fold_up_to(axis, place, dtype, context)
     old, source = written
     return ir.Recurrence(
         "linear", (k,), moved(step.body), dtype, moved(step.factor), cast(start, dtype),
@@ -357,7 +357,7 @@ def running_pair(
 ) -> ir.Coupled:  # fmt: skip
     """All steps of two values up to that of the axis, as `running` has those of one."""
     dtype = replace(starts[0].dtype, weak=False)
-    k, moved = _fold(axis, place, dtype, context)
+    k, moved = fold_up_to(axis, place, dtype, context)
     names = context.fresh("y_"), context.fresh("z_")
     known = {old: ir.Local(name, dtype) for old, name in zip(olds, names, strict=True)}
     step, other_step = (moved(exact(rewrite(e, known.get))) for e in pair.steps)
@@ -371,7 +371,7 @@ def running_pair(
     )  # fmt: skip
 
 
-def _fold(
+def fold_up_to(
     axis: ir.Axis, place: dict[str, Poly], dtype: DType, context: Context
 ) -> tuple[ir.Axis, Callable[[ir.Expr], ir.Expr]]:
     """The axis of a fold up to the index of another one, and expressions of the loop on it."""

@@ -49,12 +49,12 @@ def scan_loops(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ..
 
 
 def _constants(body: Sequence[ir.Stmt]) -> dict[str, ir.Expr]:
-    """The integers and truth values that are constants after statements of the host."""
+    """The variables that are constants after statements of the host."""
     last: dict[str, ir.Expr] = {}
     for s in body:
         for name in defs_in((s,)).scalars:
             last.pop(name, None)
-        if isinstance(s, ir.Let) and isinstance(constant_of(s.value), int):
+        if isinstance(s, ir.Let) and constant_of(s.value) is not None:
             last[s.name] = s.value
     return last
 

@@ -1,0 +1,1 @@
+"""Schedules of lines whose elements follow from the ones before them."""

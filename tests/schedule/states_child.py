@@ -193,7 +193,7 @@ def main() -> int:
         for _ in range(count):
             n = int(rng.choice((0, *lengths)))
             # an element that only some states read may not exist
-            short = n if rng.random() < 0.7 else int(rng.integers(n // 2, n + 1))
+            short = n if rng.random() < 0.7 else int(rng.integers((n + 1) // 2, n + 1))
             calls.append((line(rng, n), line(rng, short), int(rng.integers(-4, 5))))
         try:
             for found in checked(Program(text, parameters, ()), blocks, calls, emulated):

@@ -32,6 +32,8 @@ def test_lines_that_end_at_the_borders_of_blocks_and_parts(every: int) -> None:
         "y[i] = x[i] - y[i - 1] * x[i]",
         "y[i] = x[i] + (a * y[i - 1] - 1)",
         "y[i] = -(x[i] - a * y[i - 1])",
+        "y[i] = a * (y[i - 1] + x[i])",
+        "y[i] = (y[i - 1] + x[i]) / 2",
         "y[i] = y[i - 1] + a * (x[i] - y[i - 1])",
         "y[i] = y[i - 1] - (y[i - 1] - x[i]) * a / 3",
         "y[i] = x[i - 1] - y[i - 1] + y[i]",
@@ -47,7 +49,6 @@ def test_a_linear_step_is_shared_by_blocks(step: str) -> None:
     "step",
     [
         "y[i] = a * y[i - 1] * y[i - 1] + x[i]",
-        "y[i] = a * (y[i - 1] + x[i])",
         "y[i] = np.abs(a * y[i - 1] + x[i])",
         "y[i] = 0.5 * y[i - 1] + a * (x[i] - y[i - 1])",
         "y[i] = a * y[i - 1] + y[i - 2]",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from porter import ir
 from porter.analyses.obstacles import obstacle
@@ -91,7 +92,8 @@ def _upwards(loop: ir.For) -> ir.For:
 def _accumulators(made: Elements, after: set[str], context: Context) -> list[ir.Stmt] | None:
     """The running folds of all variables that the loop carries, and the loop without them."""
     loop = made.loop
-    if not exposed_scalars(loop.body) & defs_in(loop.body).scalars:
+    assigned = defs_in(loop.body).scalars
+    if not exposed_scalars(loop.body) & assigned and all(map(partial(_is_flag, loop), assigned)):
         return None
     iteration = iteration_of(loop, after, context)
     if iteration is None:
@@ -115,6 +117,13 @@ def _accumulators(made: Elements, after: set[str], context: Context) -> list[ir.
             keep_apart(s, [read], 1, context, late=late)
     last = [told.last for name, told in carried.told.items() if name in after]
     return [*carried.defs, *new, *last]
+
+
+def _is_flag(loop: ir.For, name: str) -> bool:
+    """Whether a loop gives a variable one constant alone, which threads may store at once."""
+    lets = [s for s in statements(loop.body) if isinstance(s, ir.Let) and s.name == name]
+    known = {constant_of(s.value) for s in lets}
+    return len(known) == 1 and None not in known
 
 
 # -- accumulated in the array ----------------------------------------------------------------

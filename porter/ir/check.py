@@ -14,7 +14,7 @@ from porter.ir import nodes as ir
 from porter.ir.effects import defs
 from porter.ir.ops import COMBINES, OPS, REDUCTIONS
 from porter.ir.printer import lines
-from porter.ir.recurrences import Recurrence, operands
+from porter.ir.recurrences import Bounded, Linear, Recurrence, operands
 from porter.ir.scalars import DTypeError, types_of
 from porter.ir.walk import data_of, host_level, statements, walk
 from porter.sizes.polynomial import Dim, Poly
@@ -268,7 +268,9 @@ class _Checker:
                     self.alike(choice, dtype, "choice")
             case ir.Reduce(op, axes, _, dtype):
                 self.rule(op in REDUCTIONS and bool(axes), f"the reduction `{op}`")
-                self.rule((op == "linear") == isinstance(e, Recurrence), f"the fold `{op}`")
+                kind = {"linear": Linear, "bounded": Bounded}.get(op)
+                alike = isinstance(e, kind) if kind else not isinstance(e, Recurrence)
+                self.rule(alike, f"the fold `{op}`")
                 if isinstance(e, ir.Scan):
                     self.rule(len(axes) == 1 and (axes[0].hi - 1).symbol is not None, "a scan")
                 inner = self.axes(axes, names)

@@ -56,6 +56,7 @@ HELPERS = {
     "chained", "finite", "scan_linear", "scan_towards", "scan_resets", "scan_whole_linear",
     "composed", "step_at", "applied", "bounded", "suits", "leaned", "leaning", "runs_in_order",
     "scan_coupled", "scan_whole_coupled",
+    "clamped", "composable", "is_beyond", "one_after", "bounds_at", "scan_bounded",
     *(f"{kind}_{op}" for kind in ("block", "column", "row", "scan")
       for op in ("sum", "prod", "max", "min", "any", "all")),
     "_on_device", "_array", "_weak", "_weak_integers", "_exact_integers", "_flat",

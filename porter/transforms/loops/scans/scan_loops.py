@@ -34,6 +34,7 @@ from porter.transforms.loops.folds import (
     values_in_place,
 )
 from porter.transforms.loops.nests import cut
+from porter.transforms.loops.scans.bounded import bounded, bounding
 from porter.transforms.loops.scans.recurrences import (
     element_before,
     keep_apart,
@@ -86,7 +87,7 @@ def _upwards(loop: ir.For) -> ir.For:
 def _accumulators(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] | None:
     """The running folds of all variables that the loop carries, and the loop without them."""
     body = tuple(running_extremes(loop.body))
-    loop = replace(loop, body=_joined(tuple(map(chosen, body))))
+    loop = replace(loop, body=_joined([bounding(chosen(s)) for s in body]))
     plain = (ir.Let, ir.Write, ir.If)
     if not all(isinstance(s, plain) for s in statements(loop.body)):
         return None
@@ -288,6 +289,8 @@ class _Split:
     def _announce_linear(self, s: ir.Let, old: ir.Local, cond: ir.Expr | None) -> None:
         """The recurrence of `s = factor * s + term`, if both depend on nothing that is carried."""
         step = None if self.context.alone else linear(s.value, old)
+        if step is None:
+            self._announce_bounded(s, old, cond)
         if step is None or (step.towards and cond is not None):
             return
         y = ir.Local(self.context.fresh("y_"), old.dtype)
@@ -304,6 +307,24 @@ class _Split:
         found, start = replace(step, factor=factor, body=term), ir.Local(s.name, old.dtype)
         self._define_running(
             s, lambda axis, place: running(axis, found, (y, exact), start, place, self.context)
+        )
+
+    def _announce_bounded(self, s: ir.Let, old: ir.Local, cond: ir.Expr | None) -> None:
+        """The recurrence of `s = max(s + term, low)`, if these depend on nothing carried."""
+        step = None if self.context.alone else bounded(s.value, old)
+        test = None if cond is None else self._free(cond)
+        if step is None or (cond is not None and test is None):
+            return
+        y = ir.Local(self.context.fresh("y_"), old.dtype)
+        exact = self._free(rewrite(s.value, lambda e: y if e == old else None))
+        found = step.changed(self._free)
+        if exact is None or found is None:
+            return
+        if test is not None:
+            exact, found = ir.Select(test, exact, y, old.dtype), found.where(test)
+        written, start = (y, exact), ir.Local(s.name, old.dtype)
+        self._define_running(
+            s, lambda axis, place: running(axis, found, written, start, place, self.context)
         )
 
     def _announce_turned(self, s: ir.Let, where: ir.Expr, cond: ir.Expr | None) -> None:

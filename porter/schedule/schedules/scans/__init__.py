@@ -1,0 +1,1 @@
+"""Schedules of running folds, whose elements continue from the ones before them."""

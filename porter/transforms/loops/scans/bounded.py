@@ -11,9 +11,10 @@ knows: it runs other steps in order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
+from itertools import groupby
 
 from porter import ir
 from porter.analyses.scans import neutral
@@ -153,8 +154,8 @@ def _then(first: _Parts | None, then: _Parts, dtype: DType) -> _Parts | None:
         return None
     shifted = then.body is not None and first.bounds
     if dtype.kind != "f":
-        several = first.body is not None or first.mixed or then.bounds
-        if first.shifted or (shifted and several):
+        several = first.mixed or (first.body is not None and not first.shifted)
+        if (shifted and several) or (then.bounds and (shifted or first.shifted)):
             return None
     low, high = (
         _sum(bound, then.body, dtype) if bound else None for bound in (first.low, first.high)
@@ -259,20 +260,29 @@ def _compared(e: ir.Select, old: ir.Expr) -> tuple[ir.Expr, ir.Expr, bool, ir.Ex
     return y, cast(limit, e.dtype), larger, cast(then, e.dtype), other
 
 
-def bounding(s: ir.Stmt) -> ir.Stmt:
-    """Branches that bound one variable, and do nothing else, as a choice of its values.
+def bounding(body: Iterable[ir.Stmt]) -> Iterator[ir.Stmt]:
+    """The statements; neighbours that sum up and bound one variable, and do nothing else, as one.
 
-    `if y > c: y = c` and `elif y < d: y = d`; others stay as they are.
+    `if c: y += x`, `if y > c: y = c` and `elif y < d: y = d` are choices of values then.
     """
-    names = {x.name for x in statements((s,)) if isinstance(x, ir.Let)}
-    if not isinstance(s, ir.If) or len(names) != 1:
-        return s
-    dtype = next(x.value.dtype for x in statements((s,)) if isinstance(x, ir.Let))
-    old = ir.Local(next(iter(names)), dtype)
-    value = _value((s,), old)
-    if value is None or bounded(value, old) is None:
-        return s
-    return ir.Let(old.name, value, s.origin)
+    for name, some in groupby(body, _only_changed):
+        group = tuple(some)
+        first = next((s for s in statements(group) if isinstance(s, ir.Let)), None)
+        if name and first and any(isinstance(s, ir.If) for s in group):
+            old = ir.Local(name, first.value.dtype)
+            value = _value(group, old)
+            if value is not None and bounded(value, old) is not None:
+                yield ir.Let(name, value, group[0].origin)
+                continue
+        yield from group
+
+
+def _only_changed(s: ir.Stmt) -> str | None:
+    """The one variable that a statement changes, if it does nothing else."""
+    inside = list(statements((s,)))
+    names = {x.name for x in inside if isinstance(x, ir.Let)}
+    plain = all(isinstance(x, (ir.Let, ir.If)) for x in inside)
+    return next(iter(names)) if plain and len(names) == 1 else None
 
 
 def _value(body: Sequence[ir.Stmt], old: ir.Local) -> ir.Expr | None:

@@ -87,7 +87,7 @@ def _upwards(loop: ir.For) -> ir.For:
 def _accumulators(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] | None:
     """The running folds of all variables that the loop carries, and the loop without them."""
     body = tuple(running_extremes(loop.body))
-    loop = replace(loop, body=_joined([bounding(chosen(s)) for s in body]))
+    loop = replace(loop, body=_joined([*bounding(map(chosen, body))]))
     plain = (ir.Let, ir.Write, ir.If)
     if not all(isinstance(s, plain) for s in statements(loop.body)):
         return None

@@ -60,6 +60,8 @@ def kernel_work(kernel: Kernel, buffers: dict[str, ir.Buffer], around: Scope) ->
 #: operations of an element of two values: in either launch its step is composed eight times with
 #: earlier ones, by 12 products, 8 sums and 6 more that tell whether the result is used
 _COMPOSED = 2 * 8 * 26
+#: the same for a sum within bounds: 3 sums, 6 comparisons for its bounds and 8 with the limit
+_BOUNDED = 2 * 8 * 17
 #: operations of an element whose deviation is folded with the mean, beside those of its square
 _SPREAD = 8
 
@@ -138,6 +140,8 @@ class _Counter:
                     self.operations(1, dtype.name, scope)
                 if isinstance(e, ir.Coupled):
                     self.operations(_COMPOSED, dtype.name, scope)
+                if isinstance(e, ir.Bounded):
+                    self.operations(_BOUNDED, dtype.name, scope)
                 return
             case ir.Reduce(_, axes, body, dtype):
                 inner = scope.within(axes)

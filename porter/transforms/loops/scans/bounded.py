@@ -175,7 +175,11 @@ def _then(first: _Parts | None, then: _Parts, dtype: DType) -> _Parts | None:
 def _sum(left: ir.Expr | None, right: ir.Expr | None, dtype: DType) -> ir.Expr | None:
     if left is None or right is None:
         return left or right
-    return right if constant_of(left) == 0 else ir.Op("add", (left, right), dtype)
+    if constant_of(left) == 0:
+        return right
+    if isinstance(right, ir.Op) and right.op == "neg":
+        return ir.Op("sub", (left, right.args[0]), dtype)
+    return ir.Op("add", (left, right), dtype)
 
 
 def _extreme(op: str, left: ir.Expr, right: ir.Expr, dtype: DType) -> ir.Expr:

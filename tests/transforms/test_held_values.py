@@ -53,6 +53,7 @@ HELD = {
     "if x[i] > 0:\n    v = v + 1.0\nelse:\n    v = 0.0\nout[i] = v": True,
     "v += y[i]\nif x[i] > 0:\n    v = 0.0\nout[i] = v": True,
     "v = 0.0 if x[i] > 0 else v + y[i]\nout[i] = v": True,
+    "if x[i] > 0:\n    v = 1.0\nif x[i] > 1:\n    v = v + y[i]\nout[i] = v": True,
     "if x[i] > 0:\n    v = 2.0 * v\nelse:\n    v = v * v\nout[i] = v": False,
     "if x[i] > v:\n    v = v + 1.0\nelse:\n    v = 0.0\nout[i] = v": False,
     # a branch that reads what it changes
@@ -66,7 +67,7 @@ HELD = {
     # the loop changes what is held
     "if x[i] > 0:\n    v = x[i]\nx[i] = v": False,
     # two places give it a value, one after the other
-    "if x[i] > 0:\n    v = 1.0\nif x[i] > 1:\n    v = v + y[i]\nout[i] = v": False,
+    "if x[i] > 0:\n    v = 1.0\nif x[i] > 1:\n    v = v * v\nout[i] = v": False,
 }
 
 

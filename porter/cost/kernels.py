@@ -62,6 +62,8 @@ def kernel_work(kernel: Kernel, buffers: dict[str, ir.Buffer], around: Scope) ->
 _COMPOSED = 2 * 8 * 26
 #: those of each state of an element: as often, its field is taken from two maps and put into one
 _OF_A_STATE = 2 * 8 * 6
+#: the same for a sum within bounds: 3 sums, 6 comparisons for its bounds and 8 with the limit
+_BOUNDED = 2 * 8 * 17
 #: operations of an element whose deviation is folded with the mean, beside those of its square
 _SPREAD = 8
 
@@ -142,6 +144,8 @@ class _Counter:
                     self.operations(_COMPOSED, dtype.name, scope)
                 if isinstance(e, ir.StateMaps):
                     self.operations(_OF_A_STATE * e.count, dtype.name, scope)
+                if isinstance(e, ir.Bounded):
+                    self.operations(_BOUNDED, dtype.name, scope)
                 return
             case ir.Reduce(_, axes, body, dtype):
                 inner = scope.within(axes)

@@ -41,12 +41,13 @@ from porter.ir.nodes import (
     While,
     Write,
 )
-from porter.ir.recurrences import Coupled, Recurrence, StateMaps
+from porter.ir.recurrences import Bounded, Coupled, Linear, Recurrence, StateMaps
 
 __all__ = [
     "Alloc",
     "Axis",
     "Bind",
+    "Bounded",
     "Buffer",
     "Cast",
     "Check",
@@ -64,6 +65,7 @@ __all__ = [
     "If",
     "Jump",
     "Let",
+    "Linear",
     "Load",
     "Local",
     "Object",

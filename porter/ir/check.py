@@ -14,7 +14,14 @@ from porter.ir import nodes as ir
 from porter.ir.effects import defs
 from porter.ir.ops import COMBINES, OPS, REDUCTIONS
 from porter.ir.printer import lines
-from porter.ir.recurrences import MOST_STATES, Recurrence, StateMaps, operands
+from porter.ir.recurrences import (
+    MOST_STATES,
+    Bounded,
+    Linear,
+    Recurrence,
+    StateMaps,
+    operands,
+)
 from porter.ir.scalars import DTypeError, types_of
 from porter.ir.walk import data_of, host_level, statements, walk
 from porter.sizes.polynomial import Dim, Poly
@@ -268,8 +275,10 @@ class _Checker:
                     self.alike(choice, dtype, "choice")
             case ir.Reduce(op, axes, _, dtype):
                 self.rule(op in REDUCTIONS and bool(axes), f"the reduction `{op}`")
-                self.rule((op == "linear") == isinstance(e, Recurrence), f"the fold `{op}`")
-                self.rule((op == "states") == isinstance(e, StateMaps), f"the fold `{op}`")
+                kind = {"linear": Linear, "bounded": Bounded, "states": StateMaps}.get(op)
+                others = (Recurrence, StateMaps)
+                alike = isinstance(e, kind) if kind else not isinstance(e, others)
+                self.rule(alike, f"the fold `{op}`")
                 if isinstance(e, StateMaps):
                     self.rule(dtype == INT64 and 2 <= e.count <= MOST_STATES, f"the maps `{e}`")
                 if isinstance(e, ir.Scan):

@@ -1,11 +1,12 @@
-"""Recurrences: running folds whose terms weigh what came before, or say what follows it."""
+"""Recurrences: running folds whose terms weigh or bound what came before, or say what follows."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from porter.dtypes.dtype import INT64
+from porter.dtypes.dtype import INT64, DType
 from porter.ir.nodes import Const, Expr, Reduce, Scan
 from porter.sizes.hashed import hashed_once
 
@@ -15,18 +16,12 @@ from porter.sizes.hashed import hashed_once
 class Recurrence(Scan):
     """`y = start`, then `y = step` for each value of the only axis, in order.
 
-    But for rounding, `step` is `factor * y + body`, in which a variable called `old` is `y`; with
-    `towards` it is no number where `y` is infinite, and with `resets` the factor is 0 where `step`
-    does not depend on `y`, and only there.  `start` does not depend on the axis.  The name of the
-    operation is `linear`.
+    In `step` a variable called `old` is `y`.  `start` does not depend on the axis.
     """
 
-    factor: Expr
     start: Expr
     step: Expr
     old: str
-    towards: bool = False
-    resets: bool = False
 
     @property
     def olds(self) -> tuple[str, ...]:
@@ -40,8 +35,52 @@ class Recurrence(Scan):
 
 
 @hashed_once
+@dataclass(frozen=True)
+class Linear(Recurrence):
+    """But for rounding, `step` is `factor * y + body`.
+
+    With `towards` it is no number where `y` is infinite, and with `resets` the factor is 0 where
+    `step` does not depend on `y`, and only there.  The name of the operation is `linear`.
+    """
+
+    factor: Expr
+    towards: bool = False
+    resets: bool = False
+
+
+@hashed_once
+@dataclass(frozen=True)
+class Bounded(Recurrence):
+    """But for rounding, `step` is `min(max(y + body, low), high)`; `low` is never above `high`.
+
+    That holds for numbers of no more than `limit_of(dtype)`, and a bound of plus or minus
+    `endless(dtype)` is none.  What is NaN or larger is for `step` alone.  The name of the
+    operation is `bounded`.
+    """
+
+    low: Expr
+    high: Expr
+
+
+def endless(dtype: DType) -> float | int:
+    """What stands for a bound that is not there: no sum of two numbers up to the limit exceeds it.
+
+    Twice that is still an integer of 64 bits.
+    """
+    return math.inf if dtype.kind == "f" else 3 * 2**60
+
+
+def limit_of(dtype: DType) -> float | int:
+    """How large numbers may be whose sums are computed in another order.
+
+    A few of them add up to no infinity, also in float32, and integers to less than `endless` ones.
+    """
+    return 1e37 if dtype.kind == "f" else 2**60
+
+
+@hashed_once
 @dataclass(frozen=True, kw_only=True)
-class Coupled(Recurrence):
+class Coupled(Linear):
     """Two values that weigh each other: `y, z = start, other_start`, then at once
     `y, z = step, other_step`; its value is `y`.
 
@@ -103,7 +142,11 @@ def operands(r: Reduce) -> dict[str, Expr]:
     """What a fold computes for each value of its axes, and what it starts from, by their fields."""
     if not isinstance(r, Recurrence):
         return {"body": r.body}
-    own = {"start": r.start, "factor": r.factor, "body": r.body, "step": r.step}
+    own = {"start": r.start, "body": r.body, "step": r.step}
+    if isinstance(r, Bounded):
+        return own | {"low": r.low, "high": r.high}
+    if isinstance(r, Linear):
+        own["factor"] = r.factor
     if not isinstance(r, Coupled):
         return own
     names = ("across", "back", "keep", "other_body", "other_start", "other_step")

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import libcst as cst
+from libcst import matchers as m
 
 from porter import ir
 from porter.diagnostics import Refusal, Span, refusal
@@ -294,6 +295,7 @@ def _finish(
         k: replace(v, shape=tuple(map(poly, v.shape)), dtype=dtype(v.dtype))
         for k, v in b.out.buffers.items()
     }
+    b.out.updated |= _same_numbers(function.node, b.out.updated)
     program = ir.Program(
         name=function.node.name.value,
         parameters=tuple(_used(b, replace(p, dtype=dtype(p.dtype)), body) for p in parameters),
@@ -322,6 +324,18 @@ def _finish(
     )
     check(program.body, program, program.buffers)
     return program
+
+
+def _same_numbers(node: cst.FunctionDef, names: set[str]) -> set[str]:
+    """Names that may stand for the same object as one of these: `level = capacity`."""
+    found = set(names)
+    named = m.findall(node, m.Assign(value=m.Name()))
+    for _ in named:
+        for s in named:
+            assert isinstance(s, cst.Assign) and isinstance(s.value, cst.Name)
+            targets = {t.target.value for t in s.targets if isinstance(t.target, cst.Name)}
+            found |= {s.value.value} if targets & found else set()
+    return found
 
 
 def _used(b: Builder, p: ir.Parameter, body: tuple[ir.Stmt, ...]) -> ir.Parameter:

@@ -10,14 +10,15 @@ from porter.ir.context import Context
 from porter.schedule.base import Schedule
 from porter.schedule.schedules.block import OneBlock
 from porter.schedule.schedules.columns import Columns
-from porter.schedule.schedules.coupled import CoupledLine
 from porter.schedule.schedules.draws import Drawn
 from porter.schedule.schedules.elementwise import Elementwise
 from porter.schedule.schedules.panel import PanelLines
 from porter.schedule.schedules.private import Private
-from porter.schedule.schedules.recurrence import RecurrenceLine
 from porter.schedule.schedules.rows import Rows
-from porter.schedule.schedules.scan import ScanLine, ScanLines
+from porter.schedule.schedules.scans.bounded import BoundedLine
+from porter.schedule.schedules.scans.coupled import CoupledLine
+from porter.schedule.schedules.scans.recurrence import RecurrenceLine
+from porter.schedule.schedules.scans.scan import ScanLine, ScanLines
 from porter.schedule.schedules.scans.states import StatesLine
 from porter.schedule.schedules.strip import Strip
 from porter.schedule.schedules.tile import LARGE_TILES, SPLIT_TILE, Tile
@@ -27,6 +28,7 @@ from porter.schedule.schedules.total import Total
 #: the last one matches every store
 SCHEDULES: list[Schedule] = [
     CoupledLine(),
+    BoundedLine(),
     RecurrenceLine(),
     StatesLine(),
     ScanLine(),

@@ -46,6 +46,14 @@ def counted(x, k: int):
     return x
 
 
+def counted_by_another_name(x, k: int):
+    left = k
+    while left > 0:
+        x = x * 0.5
+        left -= 1
+    return x
+
+
 def rooted(x, t: float):
     return x * np.sqrt(t)
 
@@ -68,6 +76,7 @@ if __name__ == "__main__":
     changed(x)
     either(x, 2)
     counted(x, 3)
+    counted_by_another_name(x, 3)
     rooted(x, 0.5)
     raised(x > 0, 2)
 """
@@ -93,6 +102,7 @@ calls = {
     "changed": [(point,), (number,)],
     "either": [(number, 2), (number, 1), (point, 1)],
     "counted": [(np.ones(2), np.asarray(3)), (np.ones(2), np.int8(3))],
+    "counted_by_another_name": [(np.ones(2), np.asarray(3)), (np.ones(2), np.int8(3))],
     "named": [(2.0, 3.0), (2.0, number), (point, 3.0)],
     "rooted": [(np.ones(2), 4), (np.ones(2), np.int32(4)), (np.ones(2), np.int8(4))],
     "raised": [(np.ones(2, bool), k) for k in (3, np.int64(3), True, np.int8(3), np.uint64(3))],
@@ -119,6 +129,7 @@ def test_results_and_refusals_are_those_of_the_original(shell: Shell) -> None:
     refused = {
         name: [own for original, own in pairs if own != original] for name, pairs in found.items()
     }
+    assert refused["counted"] == refused.pop("counted_by_another_name")
     assert refused.pop("counted") == ["TypeError: k would be changed: pass k.item()"]
     assert refused.pop("rooted") == [
         "TypeError: t is int8, of which NumPy computes narrow floats: pass int(t)"

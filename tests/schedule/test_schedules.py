@@ -51,6 +51,11 @@ FUNCTIONS = {
         "        on = x[i] > a if on else x[i] > 2\n        out[i] = on\n    return out\n",
         "float64[:], float64",
     ),
+    "bounded": (
+        "def f(x, a):\n    for i in range(1, x.shape[0]):\n"
+        "        x[i] = max(a, x[i] + x[i - 1])\n",
+        "float64[:], float64",
+    ),
     "panel": (
         "def f(x):\n    for k in range(x.shape[0]):\n        x[k + 1:, k] /= x[k, k]\n"
         "        x[k + 1:, k + 1:] -= np.outer(x[k + 1:, k], x[k, k + 1:])\n",

@@ -55,6 +55,7 @@ HELD = {
     "if x[i] > 0:\n    v = v + 1.0\nelse:\n    v = 0.0\nout[i] = v": True,
     "v += y[i]\nif x[i] > 0:\n    v = 0.0\nout[i] = v": True,
     "v = 0.0 if x[i] > 0 else v + y[i]\nout[i] = v": True,
+    "if x[i] > 0:\n    v = 1.0\nif x[i] > 1:\n    v = v + y[i]\nout[i] = v": True,
     "if x[i] > 0:\n    v = 2.0 * v\nelse:\n    v = v * v\nout[i] = v": False,
     "if x[i] > v:\n    v = v + 1.0\nelse:\n    v = 0.0\nout[i] = v": False,
     # a branch stores what was held before it
@@ -68,7 +69,7 @@ HELD = {
     # the loop changes what was held
     "if x[i] > 0:\n    v = x[i]\nx[i] = v": True,
     # two places give it a value, one after the other
-    "if x[i] > 0:\n    v = 1.0\nif x[i] > 1:\n    v = v + y[i]\nout[i] = v": False,
+    "if x[i] > 0:\n    v = 1.0\nif x[i] > 1:\n    v = v * v\nout[i] = v": False,
 }
 
 

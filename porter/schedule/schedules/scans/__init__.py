@@ -1,1 +1,1 @@
-"""Schedules of lines whose elements follow from the ones before them."""
+"""Schedules of running folds, whose elements continue from the ones before them."""

@@ -19,7 +19,7 @@ from porter.analyses.reductions import reductions
 from porter.dtypes.dtype import INT64
 from porter.ir.recurrences import packed
 from porter.schedule.base import SCAN_BARRIERS, Kernel, KernelWriters
-from porter.schedule.schedules.scan import COUNT, ScanLine, along, own_part
+from porter.schedule.schedules.scans.scan import COUNT, ScanLine, along, own_part
 from porter.schedule.writing import KernelWriter, Lines
 from porter.sizes.polynomial import sym
 

@@ -2,9 +2,9 @@
 
 Each variable that an iteration passes on is a step from its old value to the new one.  Those that
 compose are running folds, kept in an array: sums, extremes and truth values (`steps.py`), values
-that are held or turned, linear steps (`recurrences.py`), few values (`states.py`), two values that
-weigh each other (`second_order.py`).  One variable may read another one, what it was and what it
-has become, if that is known.
+that are held or turned, linear steps (`recurrences.py`), sums within bounds (`bounded.py`), few
+values (`states.py`), two values that weigh each other (`second_order.py`).  One variable may read
+another one, what it was and what it has become, if that is known.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from porter.ir.scalars import cast, constant_of, integer, number, operate
 from porter.ir.walk import loaded, rewrite, scalars_of, statements, substitute, walk
 from porter.sizes.polynomial import Data, Poly, sym
 from porter.transforms.loops.folds import Held, held_value, turned, with_old
+from porter.transforms.loops.scans.bounded import bounded
 from porter.transforms.loops.scans.elements import Elements
 from porter.transforms.loops.scans.recurrences import linear, running, running_pair
 from porter.transforms.loops.scans.second_order import Pair, pair_of
@@ -107,7 +108,7 @@ class Carried:
             return False
         old = self.iteration.olds[name]
         step = simplified(step, old)
-        ways = (self._held, self._turned, self._folded, self._linear, self._states)
+        ways = (self._held, self._turned, self._folded, self._linear, self._bounded, self._states)
         return any(way(name, step, old) for way in ways)
 
     def _tell(self, name: str, at: Callable[[Poly], ir.Expr]) -> bool:
@@ -297,6 +298,19 @@ class Carried:
         step_, start = replace(found, factor=factor, body=term), self._start(name)
         return self._define(
             name, lambda axis, place: running(axis, step_, (y, exact), start, place, self.context)
+        )
+
+    def _bounded(self, name: str, step: ir.Expr, old: ir.Local) -> bool:
+        """The recurrence of `s = max(s + term, low)`."""
+        found = None if self.context.alone else bounded(step, old)
+        y = ir.Local(self.context.fresh("y_"), old.dtype)
+        source = self._free(rewrite(step, lambda e: y if e == old else None))
+        bound = None if found is None else found.changed(self._free)
+        if source is None or bound is None:
+            return False
+        written, start = (y, source), self._start(name)
+        return self._define(
+            name, lambda axis, place: running(axis, bound, written, start, place, self.context)
         )
 
     def _states(self, name: str, step: ir.Expr, old: ir.Local) -> bool:

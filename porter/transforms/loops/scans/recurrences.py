@@ -1,10 +1,10 @@
 """`y[i] = a[i] * y[i - 1] + b[i]`: loops of one store that continue from the element before.
 
-Only linear steps qualify.  In those of first order the old value stands in one product of its own,
-such a sum divided by something, or a step towards something, `y + a * (x - y)`: two of them, one
-after the other, are again one.  That the latter is no number where `y` is infinite, and
-`(1 - a) * y + a * x` is, the schedule knows.  Those of second order, with `y[i - 2]`, are in
-`second_order.py`.
+Only linear steps qualify, and those that bound a sum (`bounded.py`).  In linear ones of first order
+the old value stands in one product of its own, such a sum divided by something, or a step towards
+something, `y + a * (x - y)`: two of them, one after the other, are again one.  That the latter is
+no number where `y` is infinite, and `(1 - a) * y + a * x` is, the schedule knows.  Those of second
+order, with `y[i - 2]`, are in `second_order.py`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from porter.ir.scalars import cast, constant_of, number
 from porter.ir.walk import rewrite, scalars_of, statements, substitute, walk
 from porter.sizes.polynomial import Data, Poly, sym
 from porter.transforms.arrays.rounded_products import exact
+from porter.transforms.loops.scans.bounded import Bound, bounded
 from porter.transforms.loops.scans.second_order import Pair, Row, has_kernels, negative, row, total
 
 
@@ -264,7 +265,7 @@ def recurrence_in_array(loop: ir.For, after: set[str], context: Context) -> list
         return None
     reads = [x for x in found.nodes if isinstance(x, ir.Load) and x.buffer == s.buffer]
     # the lowest subscript: none of them may count from the end
-    lowest = loop.lo - (1 if isinstance(found, Step) else 2) if loop.step == 1 else loop.hi + 1
+    lowest = loop.lo - (2 if isinstance(found, Pair) else 1) if loop.step == 1 else loop.hi + 1
     least = (p.replace({loop.index: lowest}) for p in s.index)
     if any(x.index != s.index for x in reads) or not all(is_above(p, loop, context) for p in least):
         return None
@@ -272,7 +273,7 @@ def recurrence_in_array(loop: ir.For, after: set[str], context: Context) -> list
     axis, place = loop_axis(loop)
     first = {loop.index: loop.lo}
     starts = [replace(x, index=tuple(p.replace(first) for p in x.index)) for x in olds]
-    if isinstance(found, Step):
+    if not isinstance(found, Pair):
         y = ir.Local(context.fresh("y_"), s.body.dtype)
         written = rewrite(s.body, lambda e: y if e == olds[0] else None)
         body: ir.Expr = running(axis, found, (y, written), starts[0], place, context)
@@ -291,10 +292,10 @@ def is_above(p: Poly, loop: ir.For, context: Context) -> bool:
     return p.is_nonneg() or any((p - least).is_nonneg() for least in known)
 
 
-def _step(step: ir.Expr, olds: tuple[ir.Load, ...]) -> Step | Pair | None:
+def _step(step: ir.Expr, olds: tuple[ir.Load, ...]) -> Step | Bound | Pair | None:
     """The step of an element from the one before it, or from the two before it."""
     if all(x != olds[1] for x in walk(step)):
-        return linear(step, olds[0])
+        return linear(step, olds[0]) or bounded(step, olds[0])
     found = row(step, olds)
     return None if found is None else Pair((found, Row.of(0, step.dtype)), (step, olds[0]))
 
@@ -334,9 +335,9 @@ def keep_apart(
 
 
 def running(
-    axis: ir.Axis, step: Step, written: tuple[ir.Local, ir.Expr], start: ir.Expr,
+    axis: ir.Axis, step: Step | Bound, written: tuple[ir.Local, ir.Expr], start: ir.Expr,
     place: dict[str, Poly], context: Context,
-) -> ir.Recurrence:  # fmt: skip
+) -> ir.Linear | ir.Bounded:  # fmt: skip
     """All steps up to that of the axis; `place` says what the loop's own index is there.
 
     The step as `written` is what the source has, with a variable in place of the old value.  Its
@@ -345,10 +346,11 @@ def running(
     dtype = replace(start.dtype, weak=False)
     k, moved = fold_up_to(axis, place, dtype, context)
     old, source = written
-    return ir.Recurrence(
-        "linear", (k,), moved(step.body), dtype, moved(step.factor), cast(start, dtype),
-        moved(exact(source)), old.name, step.towards, step.resets,
-    )  # fmt: skip
+    parts = moved(step.body), dtype, cast(start, dtype), moved(exact(source)), old.name
+    if isinstance(step, Bound):
+        return ir.Bounded("bounded", (k,), *parts, moved(step.low), moved(step.high))
+    factor = moved(step.factor)
+    return ir.Linear("linear", (k,), *parts, factor, step.towards, step.resets)
 
 
 def running_pair(
@@ -365,7 +367,7 @@ def running_pair(
     body, other_body = (moved(r.body) for r in pair.rows)
     start, other_start = (cast(e, dtype) for e in starts)
     return ir.Coupled(
-        "linear", (k,), body, dtype, factor, start, step, names[0], other=names[1], across=across,
+        "linear", (k,), body, dtype, start, step, names[0], factor, other=names[1], across=across,
         back=back, keep=keep, other_body=other_body, other_start=other_start,
         other_step=other_step,
     )  # fmt: skip

@@ -28,8 +28,8 @@ from porter import ir
 from porter.ir.rebuild import variables_as
 from porter.ir.walk import rewrite, substitute
 from porter.schedule.base import SCAN_BARRIERS, Kernel, KernelWriters
-from porter.schedule.schedules.recurrence import RecurrenceLine, number, zero
-from porter.schedule.schedules.scan import COUNT, along, own_part
+from porter.schedule.schedules.scans.recurrence import RecurrenceLine, number, zero
+from porter.schedule.schedules.scans.scan import COUNT, along, own_part
 from porter.schedule.writing import KernelWriter, Lines
 from porter.sizes.polynomial import sym
 

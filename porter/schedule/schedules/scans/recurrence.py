@@ -30,7 +30,7 @@ from porter.analyses.scans import neutral
 from porter.ir.rebuild import variables_as
 from porter.ir.walk import rewrite
 from porter.schedule.base import SCAN_BARRIERS, Kernel, KernelWriters
-from porter.schedule.schedules.scan import COUNT, ScanLine, along, own_part
+from porter.schedule.schedules.scans.scan import COUNT, ScanLine, along, own_part
 from porter.schedule.writing import KernelWriter, Lines
 from porter.sizes.polynomial import sym
 
@@ -40,7 +40,7 @@ class RecurrenceLine(ScanLine):
 
     name = "recurrence"
     summary = "a recurrence by blocks"
-    kind: type[ir.Recurrence] = ir.Recurrence  # what stands in its stores
+    kind: type[ir.Recurrence] = ir.Linear  # what stands in its stores
 
     def matches(self, s: ir.Write | ir.Stage, buffers: Mapping[str, ir.Buffer]) -> bool:
         """A store of a recurrence."""
@@ -56,7 +56,7 @@ class RecurrenceLine(ScanLine):
             return ""
         line = kernel.folds[0].origin.span.line
         r = kernel.reductions[0][1]
-        if isinstance(r, ir.Recurrence) and not _guarded(r):
+        if isinstance(r, ir.Linear) and not _guarded(r):
             return f"the sums at line {line} are computed in parts, so rounded otherwise"
         return (
             f"the recurrence at line {line} is computed in parts, so rounded otherwise; "
@@ -70,7 +70,7 @@ class RecurrenceLine(ScanLine):
     def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:
         """The steps of a part as one; those of the parts before it, and its own tiles."""
         (fold,), (name, r) = kernel.folds, kernel.reductions[0]
-        assert isinstance(r, ir.Recurrence)
+        assert isinstance(r, ir.Linear)
         nothing = replace(r, start=zero(r), step=zero(r))
         only = replace(
             fold, reductions=((name, nothing),), value=ir.Local(name, r.dtype), store=None
@@ -104,7 +104,7 @@ class RecurrenceLine(ScanLine):
                 "guarded": _guarded(r), "towards": r.towards, "resets": r.resets}  # fmt: skip
 
 
-def _guarded(r: ir.Recurrence) -> bool:
+def _guarded(r: ir.Linear) -> bool:
     """Whether factors may be beyond 1, or too small for a number."""
     sums = r.resets and set(_choices(r.factor)) <= {number(0, r), number(1, r)}
     return r.dtype.kind == "f" and not sums
@@ -118,7 +118,7 @@ def _choices(e: ir.Expr) -> Iterator[ir.Expr]:
         yield e
 
 
-def _pairs(w: KernelWriter, name: str, r: ir.Recurrence) -> dict[str, object]:
+def _pairs(w: KernelWriter, name: str, r: ir.Linear) -> dict[str, object]:
     """The names of one kernel, and the step that changes nothing."""
     words = ("scratch", "factors", "before", "slope", "factor", "tile", "smallest", "stop")
     kind = "towards" if r.towards else "linear" if _guarded(r) else "whole_linear"
@@ -141,7 +141,7 @@ def zero(r: ir.Recurrence) -> ir.Expr:
     return ir.Const(neutral("sum", r.dtype), r.dtype)
 
 
-def _tiny(w: KernelWriter, r: ir.Recurrence) -> str:
+def _tiny(w: KernelWriter, r: ir.Linear) -> str:
     """The smallest number that is not zero; of the numbers of a generic kernel, either one."""
     if not _guarded(r):
         return ""

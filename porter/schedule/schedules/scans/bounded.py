@@ -21,11 +21,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from porter import ir
-from porter.ir.rebuild import variables_as
 from porter.ir.recurrences import endless, limit_of
-from porter.ir.walk import rewrite
 from porter.schedule.base import SCAN_BARRIERS, Kernel, KernelWriters
-from porter.schedule.schedules.scans.recurrence import RecurrenceLine, zero
+from porter.schedule.schedules.scans.recurrence import RecurrenceLine, in_order, zero
 from porter.schedule.schedules.scans.scan import COUNT, along, own_part
 from porter.schedule.writing import KernelWriter, Lines
 from porter.sizes.polynomial import sym
@@ -75,9 +73,7 @@ class BoundedLine(RecurrenceLine):
             own["start"] = w.expr(r.start)
         w.names[r.axes[0].name] = index
         own["step"] = _step(w, own, (r.body, r.low, r.high))
-        in_order = rewrite(r.step, variables_as({r.old: ir.Local(name, r.dtype)}))
-        with w.inside(), w.slot() as own["in_order"]:
-            w.emit(f"{name} = {w.expr(in_order)}")
+        own["in_order"] = in_order(w, name, r)
         assert fold.store is not None
         with w.inside(), w.slot() as own["store"]:
             w.block([replace(fold.store, axes=(), body=fold.value)])

@@ -21,6 +21,7 @@ factor is 0, which nothing before it outlives, not even NaN.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -28,7 +29,8 @@ from porter import ir
 from porter.analyses.reductions import reductions
 from porter.analyses.scans import neutral
 from porter.ir.rebuild import variables_as
-from porter.ir.walk import rewrite
+from porter.ir.walk import always, rewrite, walk
+from porter.ir.weights import weight
 from porter.schedule.base import SCAN_BARRIERS, Kernel, KernelWriters
 from porter.schedule.schedules.scans.scan import COUNT, ScanLine, along, own_part
 from porter.schedule.writing import KernelWriter, Lines
@@ -93,15 +95,39 @@ class RecurrenceLine(ScanLine):
             own["start"] = w.expr(r.start)
         w.names[r.axes[0].name] = index
         own["step"] = _step(w, own, r.body, r.factor)
-        y = ir.Local(name, r.dtype)
-        in_order = rewrite(r.step, variables_as({r.old: y}))
-        with w.inside(), w.slot() as own["in_order"]:
-            w.emit(f"{name} = {w.expr(in_order)}")
+        own["in_order"] = in_order(w, name, r)
         assert fold.store is not None
         with w.inside(), w.slot() as own["store"]:
             w.block([replace(fold.store, axes=(), body=fold.value)])
         return {"k": first, "parts": parts, "partial": partial, "scan": w, "own": own,
                 "guarded": _guarded(r), "towards": r.towards, "resets": r.resets}  # fmt: skip
+
+
+def in_order(w: KernelWriter, name: str, r: ir.Recurrence) -> Lines:
+    """The lines of a step as the source has it."""
+    y = ir.Local(name, r.dtype)
+    with w.inside(), w.slot() as lines:
+        for e in _in_turn(rewrite(r.step, variables_as({r.old: y})), y):
+            w.emit(f"{name} = {w.expr(e)}")
+    return lines
+
+
+def _in_turn(step: ir.Expr, y: ir.Local) -> Iterator[ir.Expr]:
+    """A step as several: first what of it stands in several places, if all else depends on that."""
+    count = Counter(walk(step))
+    several = {x for x in always(step) if count[x] > 1 and x != y and y in walk(x)}
+    for e in sorted(several, key=weight, reverse=True):
+        later = replace(y, name=f"{y.name} later")
+        rest = _with(step, e, later)
+        if y not in walk(rest):
+            yield from _in_turn(e, y)
+            yield from _in_turn(rewrite(rest, variables_as({later.name: y})), y)
+            return
+    yield step
+
+
+def _with(step: ir.Expr, old: ir.Expr, new: ir.Expr) -> ir.Expr:
+    return rewrite(step, lambda e: new if e == old else None)
 
 
 def _guarded(r: ir.Linear) -> bool:

@@ -30,7 +30,8 @@ class LoopCarriedDependence(ConverterRule):
 
     Running sums, products and extremes are no such loops, nor are linear recurrences along one axis
     (`out[i] = a[i] * out[i - 1] + b[i]`, in an array or a variable, and with `out[i - 2]` too):
-    they become scans. So does a variable that takes few values, each decided by the one before.
+    they become scans. So do sums within bounds (`max(0.0, w + d[i])`), and variables that take few
+    values, each decided by the one before.
 
     ## Fix safety
 

@@ -29,6 +29,7 @@ COUNTED = {
 SEVERAL = {
     "if x[i] > 0:\n    n += 1\n    v += y[i]\nelse:\n    n = 0\n    v = 0.0\nout[i] = n * v": True,
     "d = x[i] - v\nv += d / (i + 1)\nout[i] = d * (x[i] - v)": True,
+    "before = v\nv = 0.5 * v + x[i]\nout[i] = v - before": True,
     "if x[i] > v:\n    out[i] = v\n    v = x[i]\n    n = i": True,
     "if x[i] > 0:\n    continue\nv += x[i]\nout[i] = v": True,
     "if i > 0:\n    out[i] = 0.5 * out[i - 1] + x[i]": True,

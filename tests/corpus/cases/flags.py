@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.corpus.case import Case, refused
+from tests.corpus.case import Case
 
 CASES: dict[str, Case] = {
     "any_above": Case("float64[:], float64", "n s"),
@@ -19,7 +19,7 @@ CASES: dict[str, Case] = {
     "below_and_above": Case("float64[:], float64", "n+1 =0.2"),
     "weights_of_pairs": Case("float64[:], float64[:, :], float64", "n+1 n+1,2 =0.7"),
     "remembered_in_a_branch": Case("float64[:], float64", "n+1 =0.2"),
-    "raised_and_added": refused("float64[:], float64[:]", "PRT904", "n n"),
+    "raised_and_added": Case("float64[:], float64[:]", "n n"),
     "last_of_two_flags": Case("float64[:]", "n"),
     "largest_of_two": Case("float64[:], float64[:]", "n n"),
     "without_the_last": Case("float64[:], bool", "n+1 =False"),

@@ -146,7 +146,7 @@ def remembered_in_a_branch(x, t):
 
 
 def raised_and_added(x, y):
-    """Neither a maximum nor a sum: the order of the iterations decides."""
+    """A maximum and a sum in turn: a sum within a bound."""
     level = 1.0
     for i in range(x.shape[0]):
         level = max(level, x[i])

@@ -219,8 +219,8 @@ def _needed(made: Iteration, after: set[str]) -> Iteration:
         last = (made.news[passed[n]] for n in wanted & passed.keys())
         wanted |= {x.name for x in last if isinstance(x, ir.Local)}
     carried = [n for n, old in made.olds.items() if old.name in wanted]
-    names = {x.name: n for n, x in made.news.items()
-             if n not in carried and isinstance(x, ir.Local) and x.name in wanted}  # fmt: skip
+    ends = {n: x.name for n, x in made.news.items() if n not in carried and isinstance(x, ir.Local)}
+    names = {x: n for n, x in ends.items() if x in wanted and x not in passed}
     body = tuple(rename_variables(s, names) for s in kept)
     shown = variables_as({old: replace(made.olds[n], name=n) for old, n in names.items()})
     news: dict[str, ir.Expr] = {n: rewrite(made.news[n], shown) for n in carried}

@@ -65,7 +65,7 @@ def hash_computation(x):
 OTHER = """\
 def smooth(x):
     for i in range(1, len(x)):
-        x[i] = 0.5 * (x[i] + x[i - 1])
+        x[i] = max(x[i], 0.5 * x[i - 1])
     return x
 """
 SOLVED = "np.linalg.solve(gram, x.T @ y)"

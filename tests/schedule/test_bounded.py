@@ -131,3 +131,21 @@ def test_the_header_says_what_is_rounded_otherwise() -> None:
     (note,) = convert_function(function, SIGNATURE).notes
     assert "line 7" in note and "rounded otherwise" in note and "huge or not finite" in note
     assert convert_function(function, "int64[:], int64[:], int64, int64").notes == ()
+
+
+def test_a_step_in_order_reads_as_the_source() -> None:
+    """What Python's `max` and `min` need twice is computed once."""
+    source = (
+        "def f(x, high):\n    out = np.zeros_like(x)\n    v = 0.0\n"
+        "    for i in range(x.shape[0]):\n        v = min(max(v + x[i], 0.0), high)\n"
+        "        out[i] = v\n    return out\n"
+    )
+    (function,) = SourceModule("import numpy as np\n\n\n" + source, "f.py").functions
+    text = "".join(convert_function(function, "float64[:], float64").text.parts)
+    lines = [line.strip() for line in text.split("\n")]
+    k = next(k for k, line in enumerate(lines) if line.startswith("for i in range(tile"))
+    assert lines[k + 1 : k + 4] == [
+        "value = value + x[i]",
+        "value = T(0.0) if T(0.0) > value else value",
+        "value = high if high < value else value",
+    ]

@@ -55,6 +55,13 @@ STEPS = (
     "if i > 0:\n            s[i] = 0.5 * s[i - 1] + {y}",
     "if COND and i > 0:\n            t[i] = t[i - 1] + 1",
     "if z[i] != z[i]:\n            z[i] = v\n        else:\n            v = z[i]",
+    # sums within bounds, and machines of few states
+    "v = max(v + {y}, 0.0)",
+    "v += x[i]\n        if v > n:\n            v = n + 0.5",
+    "if on and x[i] > 1:\n            on = False\n        elif not on and {y} < 0:\n"
+    "            on = True\n            at = i",
+    "if at < 2:\n            at += 1\n        elif COND:\n            at = -1\n"
+    "            v = x[i]",
     # positions that are counted
     "if COND:\n            k[m] = i\n            m += 1",
     "if COND:\n            m += 1\n            k[m - 1] = n\n        elif x[i] > 2:\n"

@@ -71,10 +71,17 @@ def _scanned(
     found = found or _accumulators(up, after, context)
     if not found and not context.alone:
         found = recurrence_in_array(loop, after, context)
-    if not found:
+    if not found and not _is_apart(loop, after, context):
         elements = elements_as_variables(up, context)
         found = None if elements is None else _accumulators(elements, after, context)
     return found
+
+
+def _is_apart(loop: ir.For, after: set[str], context: Context) -> bool:
+    """Whether stores and sums of a loop need no order once each has a loop of its own."""
+    parts = cut(loop, after, context)
+    folded = (obstacle(p, after, context) is None or fold_loop(p, after) for p in parts)
+    return len(parts) > 1 and all(folded)
 
 
 def _upwards(loop: ir.For) -> ir.For:

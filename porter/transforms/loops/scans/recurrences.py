@@ -1,11 +1,11 @@
 """`y[i] = a[i] * y[i - 1] + b[i]`: loops of one store that continue from the element before.
 
 Only linear steps qualify, those that bound a sum (`bounded.py`), and quotients of linear ones
-(`quotients.py`).  In linear ones of first order
-the old value stands in one product of its own, such a sum divided by something, or a step towards
-something, `y + a * (x - y)`: two of them, one after the other, are again one.  That the latter is
-no number where `y` is infinite, and `(1 - a) * y + a * x` is, the schedule knows.  Those of second
-order, with `y[i - 2]`, are in `second_order.py`.
+(`quotients.py`).  In linear ones of first order the old value stands in one product of its own,
+such a sum divided by something, or a step towards something, `y + a * (x - y)`: two of them, one
+after the other, are again one.  That the latter is no number where `y` is infinite, and
+`(1 - a) * y + a * x` is, the schedule knows.  Those of second order, with `y[i - 2]`, are in
+`second_order.py`.
 """
 
 from __future__ import annotations

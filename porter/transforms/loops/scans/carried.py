@@ -3,9 +3,9 @@
 Each variable that an iteration passes on is a step from its old value to the new one.  Those that
 compose are running folds, kept in an array: sums, extremes and truth values (`steps.py`), values
 that are held or turned, linear steps (`recurrences.py`), sums within bounds (`bounded.py`),
-quotients of linear ones (`quotients.py`), few values (`states.py`), two values that weigh each other
-(`second_order.py`).  One variable may read
-another one, what it was and what it has become, if that is known.
+quotients of linear steps (`quotients.py`), few values (`states.py`), two values that weigh each
+other (`second_order.py`).  One variable may read another one, what it was and what it has become,
+if that is known.
 """
 
 from __future__ import annotations

@@ -34,6 +34,8 @@ from porter.sizes.polynomial import sym
 
 #: the numbers of a step: what the old value is multiplied with, and what is added, in both rows
 _NUMBERS = ("factors", "terms", "weights", "rests")
+#: by how many roundings a composed element may differ from the source's step
+ROUNDINGS = 32
 #: whether a part cannot be composed
 _FOUND = DType("int32")
 
@@ -60,7 +62,9 @@ class QuotientLine(RecurrenceLine):
 
     def when_in_order(self) -> str:
         """What is not composed."""
-        return "where elements differ from the source's step by more than 32 roundings, one block"
+        return (
+            f"where elements are more than {ROUNDINGS} roundings off the source's step, one block"
+        )
 
     def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:
         """The steps of a part as one; what is wrong with those of a part; and its own tiles."""
@@ -126,8 +130,8 @@ def _names(w: KernelWriter, name: str, r: ir.Quotient) -> dict[str, object]:
 
 
 def _tolerance(w: KernelWriter, r: ir.Quotient) -> str:
-    """32 roundings; of the numbers of a generic kernel, those of either."""
-    double, single = (w.expr(ir.Const(32 * 2.0**-n, r.dtype)) for n in (52, 23))
+    """The largest difference, of an element 1; of the numbers of a generic kernel, that of either."""
+    double, single = (w.expr(ir.Const(ROUNDINGS * 2.0**-n, r.dtype)) for n in (52, 23))
     if r.dtype.var is None:
         return double if r.dtype.itemsize == 8 else single
     one, little = w.expr(number(1, r)), w.expr(ir.Const(2.0**-40, r.dtype))

@@ -130,7 +130,7 @@ def _names(w: KernelWriter, name: str, r: ir.Quotient) -> dict[str, object]:
 
 
 def _tolerance(w: KernelWriter, r: ir.Quotient) -> str:
-    """The largest difference, of an element 1; of the numbers of a generic kernel, that of either."""
+    """The largest difference of an element 1; of a generic kernel's numbers, that of either."""
     double, single = (w.expr(ir.Const(ROUNDINGS * 2.0**-n, r.dtype)) for n in (52, 23))
     if r.dtype.var is None:
         return double if r.dtype.itemsize == 8 else single

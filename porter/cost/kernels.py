@@ -64,8 +64,8 @@ _COMPOSED = 2 * 8 * 26
 _OF_A_STATE = 2 * 8 * 6
 #: the same for a sum within bounds: 3 sums, 6 comparisons for its bounds and 8 with the limit
 _BOUNDED = 2 * 8 * 17
-#: the same for a quotient: 8 products, 4 sums, and 12 more that scale the result
-_QUOTIENT = 2 * 8 * 24
+#: those of a quotient, in three launches: 8 products, 4 sums, and 12 more that scale the result
+_QUOTIENT = 3 * 8 * 24
 #: operations of an element whose deviation is folded with the mean, beside those of its square
 _SPREAD = 8
 

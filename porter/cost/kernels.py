@@ -64,6 +64,8 @@ _COMPOSED = 2 * 8 * 26
 _OF_A_STATE = 2 * 8 * 6
 #: the same for a sum within bounds: 3 sums, 6 comparisons for its bounds and 8 with the limit
 _BOUNDED = 2 * 8 * 17
+#: those of a quotient, in three launches: 8 products, 4 sums, and 12 more that scale the result
+_QUOTIENT = 3 * 8 * 24
 #: operations of an element whose deviation is folded with the mean, beside those of its square
 _SPREAD = 8
 
@@ -146,6 +148,8 @@ class _Counter:
                     self.operations(_OF_A_STATE * e.count, dtype.name, scope)
                 if isinstance(e, ir.Bounded):
                     self.operations(_BOUNDED, dtype.name, scope)
+                if isinstance(e, ir.Quotient):
+                    self.operations(_QUOTIENT, dtype.name, scope)
                 return
             case ir.Reduce(_, axes, body, dtype):
                 inner = scope.within(axes)

@@ -41,7 +41,7 @@ from porter.ir.nodes import (
     While,
     Write,
 )
-from porter.ir.recurrences import Bounded, Coupled, Linear, Recurrence, StateMaps
+from porter.ir.recurrences import Bounded, Coupled, Linear, Quotient, Recurrence, StateMaps
 
 __all__ = [
     "Alloc",
@@ -73,6 +73,7 @@ __all__ = [
     "Origin",
     "Parameter",
     "Program",
+    "Quotient",
     "Recurrence",
     "Reduce",
     "Return",

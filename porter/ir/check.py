@@ -18,6 +18,7 @@ from porter.ir.recurrences import (
     MOST_STATES,
     Bounded,
     Linear,
+    Quotient,
     Recurrence,
     StateMaps,
     operands,
@@ -275,7 +276,7 @@ class _Checker:
                     self.alike(choice, dtype, "choice")
             case ir.Reduce(op, axes, _, dtype):
                 self.rule(op in REDUCTIONS and bool(axes), f"the reduction `{op}`")
-                kind = {"linear": Linear, "bounded": Bounded, "states": StateMaps}.get(op)
+                kind = _FOLDS.get(op)
                 others = (Recurrence, StateMaps)
                 alike = isinstance(e, kind) if kind else not isinstance(e, others)
                 self.rule(alike, f"the fold `{op}`")
@@ -304,6 +305,10 @@ class _Checker:
         self.alike(e, result, e.op)
 
 
+#: the nodes of folds that are none of NumPy's
+_FOLDS: dict[str, type[ir.Scan]] = {
+    "linear": Linear, "bounded": Bounded, "quotient": Quotient, "states": StateMaps,
+}  # fmt: skip
 _THREAD = (ir.Let, ir.Write, ir.For, ir.While, ir.If, ir.Jump)
 _LITERAL: dict[str, type | tuple[type, ...]] = {
     "b": bool,

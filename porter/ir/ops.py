@@ -76,7 +76,7 @@ UPDATES = COMBINES - {"same", "once"}
 #: reductions by NumPy's names, and what a result of one is called where it has no name
 RESULT_NAMES = {"sum": "total", "prod": "product", "max": "largest", "min": "smallest",
                 "any": "found", "all": "holds", "linear": "value",
-                "bounded": "value", "states": "leads"}  # fmt: skip
+                "bounded": "value", "quotient": "value", "states": "leads"}  # fmt: skip
 REDUCTIONS = set(RESULT_NAMES)
 
 #: how Python writes the operations that have a sign

@@ -1,4 +1,4 @@
-"""Recurrences: running folds whose terms weigh or bound what came before, or say what follows."""
+"""Recurrences: running folds whose terms weigh or bound what came before, or divide by it."""
 
 from __future__ import annotations
 
@@ -60,6 +60,20 @@ class Bounded(Recurrence):
 
     low: Expr
     high: Expr
+
+
+@hashed_once
+@dataclass(frozen=True)
+class Quotient(Recurrence):
+    """But for rounding, `step` is `(factor * y + body) / (weight * y + rest)`, of floats.
+
+    That holds where nothing that `step` computes on the way is infinite or no number; elsewhere
+    `step` counts.  The name of the operation is `quotient`.
+    """
+
+    factor: Expr
+    weight: Expr
+    rest: Expr
 
 
 def endless(dtype: DType) -> float | int:
@@ -145,6 +159,8 @@ def operands(r: Reduce) -> dict[str, Expr]:
     own = {"start": r.start, "body": r.body, "step": r.step}
     if isinstance(r, Bounded):
         return own | {"low": r.low, "high": r.high}
+    if isinstance(r, Quotient):
+        return own | {"factor": r.factor, "weight": r.weight, "rest": r.rest}
     if isinstance(r, Linear):
         own["factor"] = r.factor
     if not isinstance(r, Coupled):

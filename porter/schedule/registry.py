@@ -17,6 +17,7 @@ from porter.schedule.schedules.private import Private
 from porter.schedule.schedules.rows import Rows
 from porter.schedule.schedules.scans.bounded import BoundedLine
 from porter.schedule.schedules.scans.coupled import CoupledLine
+from porter.schedule.schedules.scans.quotient import QuotientLine
 from porter.schedule.schedules.scans.recurrence import RecurrenceLine
 from porter.schedule.schedules.scans.scan import ScanLine, ScanLines
 from porter.schedule.schedules.scans.states import StatesLine
@@ -29,6 +30,7 @@ from porter.schedule.schedules.total import Total
 SCHEDULES: list[Schedule] = [
     CoupledLine(),
     BoundedLine(),
+    QuotientLine(),
     RecurrenceLine(),
     StatesLine(),
     ScanLine(),

@@ -58,6 +58,7 @@ HELPERS = {
     "composed", "step_at", "applied", "bounded", "suits", "leaned", "leaning", "runs_in_order",
     "scan_coupled", "scan_whole_coupled", "composed_maps", "scan_maps",
     "clamped", "composable", "is_beyond", "one_after", "bounds_at", "scan_bounded",
+    "ratio_at", "ratio_after", "ratio_of", "is_near", "scan_quotient",
     *(f"{kind}_{op}" for kind in ("block", "column", "row", "scan")
       for op in ("sum", "prod", "max", "min", "any", "all")),
     "_on_device", "_array", "_weak", "_weak_integers", "_exact_integers", "_flat",

@@ -54,7 +54,6 @@ def test_a_linear_step_is_shared_by_blocks(step: str) -> None:
         "y[i] = a * y[i - 1] + y[i - 2]",
         "y[i] = a * y[i - 1] + y[0]",
         "y[i] = y[i - 1] * y[i] + y[x.shape[0] - i]",
-        "y[i] = x[i] / (a + y[i - 1])",
     ],
 )
 def test_what_is_no_linear_step_is_refused_as_before(step: str) -> None:

@@ -56,6 +56,11 @@ FUNCTIONS = {
         "        x[i] = max(a, x[i] + x[i - 1])\n",
         "float64[:], float64",
     ),
+    "quotient": (
+        "def f(x, a):\n    for i in range(1, x.shape[0]):\n"
+        "        x[i] += a / x[i - 1]\n",
+        "float64[:], float64",
+    ),
     "panel": (
         "def f(x):\n    for k in range(x.shape[0]):\n        x[k + 1:, k] /= x[k, k]\n"
         "        x[k + 1:, k + 1:] -= np.outer(x[k + 1:, k], x[k, k + 1:])\n",

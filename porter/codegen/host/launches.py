@@ -65,10 +65,10 @@ class Launches(HostBase):
         self.out.indent -= 1
 
     def _calls(self, launches: Sequence[Written]) -> None:
-        """The launches of one kernel, each given the partial results of the one before it."""
+        """The launches of one kernel, each given the partial results of the last one with any."""
         partials: list[str] = []
         for written in launches:
-            partials = self._call(written, partials)
+            partials = self._call(written, partials) or partials
 
     def _overlap_checks(self, kernel: Kernel) -> None:
         for w, r in self.overlap.sequential.get(kernel.name, ()):

@@ -2,9 +2,10 @@
 
 Each variable that an iteration passes on is a step from its old value to the new one.  Those that
 compose are running folds, kept in an array: sums, extremes and truth values (`steps.py`), values
-that are held or turned, linear steps (`recurrences.py`), sums within bounds (`bounded.py`), few
-values (`states.py`), two values that weigh each other (`second_order.py`).  One variable may read
-another one, what it was and what it has become, if that is known.
+that are held or turned, linear steps (`recurrences.py`), sums within bounds (`bounded.py`),
+quotients of linear steps (`quotients.py`), few values (`states.py`), two values that weigh each
+other (`second_order.py`).  One variable may read another one, what it was and what it has become,
+if that is known.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from porter.sizes.polynomial import Data, Poly, sym
 from porter.transforms.loops.folds import Held, held_value, turned, with_old
 from porter.transforms.loops.scans.bounded import bounded
 from porter.transforms.loops.scans.elements import Elements
+from porter.transforms.loops.scans.quotients import ratio
 from porter.transforms.loops.scans.recurrences import linear, running, running_pair
 from porter.transforms.loops.scans.second_order import Pair, pair_of
 from porter.transforms.loops.scans.single_assignment import Iteration
@@ -108,7 +110,10 @@ class Carried:
             return False
         old = self.iteration.olds[name]
         step = simplified(step, old)
-        ways = (self._held, self._turned, self._folded, self._linear, self._bounded, self._states)
+        ways = (
+            self._held, self._turned, self._folded, self._linear, self._bounded, self._quotient,
+            self._states,
+        )  # fmt: skip
         return any(way(name, step, old) for way in ways)
 
     def _tell(self, name: str, at: Callable[[Poly], ir.Expr]) -> bool:
@@ -174,7 +179,8 @@ class Carried:
     def _is_early(self, *several: ir.Expr) -> bool:
         """Whether it may be computed before the loop, which changes nothing of it by then."""
         loads = (x for e in several for x in walk(e) if isinstance(x, ir.Load))
-        return all(x in self.made.own or x.buffer not in self.written for x in loads)
+        early = {*self.made.own, *self.made.starts.values()}
+        return all(x in early or x.buffer not in self.written for x in loads)
 
     def _all_free(self, *parts: ir.Expr) -> list[ir.Expr] | None:
         found = [x for x in map(self._free, parts) if x is not None]
@@ -311,6 +317,19 @@ class Carried:
         written, start = (y, source), self._start(name)
         return self._define(
             name, lambda axis, place: running(axis, bound, written, start, place, self.context)
+        )
+
+    def _quotient(self, name: str, step: ir.Expr, old: ir.Local) -> bool:
+        """The recurrence of `s = b + a / s`."""
+        found = None if self.context.alone else ratio(step, old)
+        y = ir.Local(self.context.fresh("y_"), old.dtype)
+        source = self._free(rewrite(step, lambda e: y if e == old else None))
+        parts = None if found is None else found.changed(self._free)
+        if source is None or parts is None:
+            return False
+        written, start = (y, source), self._start(name)
+        return self._define(
+            name, lambda axis, place: running(axis, parts, written, start, place, self.context)
         )
 
     def _states(self, name: str, step: ir.Expr, old: ir.Local) -> bool:

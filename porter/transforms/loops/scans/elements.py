@@ -7,7 +7,7 @@ array.  So loops over several such arrays, with branches, are those over variabl
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from porter import ir
 from porter.ir.aliasing import Aliases
@@ -25,18 +25,21 @@ class Elements:
     """A loop with variables for elements, and what those stand for that are its own.
 
     `starts` is what variables are before the loop, where that is known: elements, or constants.
+    The arrays of each pair that is `apart` must be two.
     """
 
     loop: ir.For
     starts: Mapping[str, ir.Expr]
     own: frozenset[ir.Load]
+    apart: frozenset[tuple[str, str]] = field(default=frozenset())
 
 
 def elements_as_variables(made: Elements, context: Context) -> Elements | None:
     """The loop, upwards in steps of 1, with the elements that it passes on; None if there are none.
 
     An array qualifies if the loop stores into one element of it in an iteration, and reads only
-    that one and the one before it.  It must not be given for another one that is stored into.
+    that one and the one before it.  It must not be given for another one that is stored into: those
+    are `apart`.
     """
     loop, starts = made.loop, dict(made.starts)
     if not all(isinstance(s, (ir.Let, ir.Write, ir.If)) for s in statements(loop.body)):
@@ -54,7 +57,13 @@ def elements_as_variables(made: Elements, context: Context) -> Elements | None:
                     return None
                 starts[name] = lowest
             loop = _with_variable(loop, name, here, before, context)
-    return Elements(loop, starts, frozenset(own)) if own else None
+    if not own:
+        return None
+    stored, aliases = defs_in(loop.body).arrays, Aliases.of((), context.buffers)
+    passed = {x.buffer for x in own}
+    apart = {(a, b) for a in passed for b in stored if a < b or b not in passed}
+    given = (pair for pair in apart if pair[0] != pair[1] and aliases.given_twice(*pair))
+    return Elements(loop, starts, frozenset(own), frozenset(given))
 
 
 def _passed_on(
@@ -63,9 +72,6 @@ def _passed_on(
     """The element of an array that an iteration stores, and the one before it if that is read."""
     stores = list(_stores(loop.body, buffer))
     first = stores[0]
-    aliases, others = Aliases.of((), context.buffers), defs_in(loop.body).arrays
-    if any(aliases.given_twice(buffer, other) for other in others):
-        return None
     plain = all(not s.axes and s.mask is None and not s.combine for s in stores)
     index, before = first.index, element_before(first, loop)
     if not plain or before is None or any(s.index != index for s in stores):

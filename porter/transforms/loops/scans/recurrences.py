@@ -1,10 +1,11 @@
 """`y[i] = a[i] * y[i - 1] + b[i]`: loops of one store that continue from the element before.
 
-Only linear steps qualify, and those that bound a sum (`bounded.py`).  In linear ones of first order
-the old value stands in one product of its own, such a sum divided by something, or a step towards
-something, `y + a * (x - y)`: two of them, one after the other, are again one.  That the latter is
-no number where `y` is infinite, and `(1 - a) * y + a * x` is, the schedule knows.  Those of second
-order, with `y[i - 2]`, are in `second_order.py`.
+Only linear steps qualify, those that bound a sum (`bounded.py`), and quotients of linear ones
+(`quotients.py`).  In linear ones of first order the old value stands in one product of its own,
+such a sum divided by something, or a step towards something, `y + a * (x - y)`: two of them, one
+after the other, are again one.  That the latter is no number where `y` is infinite, and
+`(1 - a) * y + a * x` is, the schedule knows.  Those of second order, with `y[i - 2]`, are in
+`second_order.py`.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from porter.ir.walk import rewrite, scalars_of, statements, substitute, walk
 from porter.sizes.polynomial import Data, Poly, sym
 from porter.transforms.arrays.rounded_products import exact
 from porter.transforms.loops.scans.bounded import Bound, bounded
+from porter.transforms.loops.scans.quotients import Ratio, ratio
 from porter.transforms.loops.scans.second_order import Pair, Row, has_kernels, negative, row, total
 
 
@@ -292,10 +294,10 @@ def is_above(p: Poly, loop: ir.For, context: Context) -> bool:
     return p.is_nonneg() or any((p - least).is_nonneg() for least in known)
 
 
-def _step(step: ir.Expr, olds: tuple[ir.Load, ...]) -> Step | Bound | Pair | None:
+def _step(step: ir.Expr, olds: tuple[ir.Load, ...]) -> Step | Bound | Ratio | Pair | None:
     """The step of an element from the one before it, or from the two before it."""
     if all(x != olds[1] for x in walk(step)):
-        return linear(step, olds[0]) or bounded(step, olds[0])
+        return linear(step, olds[0]) or bounded(step, olds[0]) or ratio(step, olds[0])
     found = row(step, olds)
     return None if found is None else Pair((found, Row.of(0, step.dtype)), (step, olds[0]))
 
@@ -335,9 +337,9 @@ def keep_apart(
 
 
 def running(
-    axis: ir.Axis, step: Step | Bound, written: tuple[ir.Local, ir.Expr], start: ir.Expr,
+    axis: ir.Axis, step: Step | Bound | Ratio, written: tuple[ir.Local, ir.Expr], start: ir.Expr,
     place: dict[str, Poly], context: Context,
-) -> ir.Linear | ir.Bounded:  # fmt: skip
+) -> ir.Linear | ir.Bounded | ir.Quotient:  # fmt: skip
     """All steps up to that of the axis; `place` says what the loop's own index is there.
 
     The step as `written` is what the source has, with a variable in place of the old value.  Its
@@ -350,6 +352,8 @@ def running(
     if isinstance(step, Bound):
         return ir.Bounded("bounded", (k,), *parts, moved(step.low), moved(step.high))
     factor = moved(step.factor)
+    if isinstance(step, Ratio):
+        return ir.Quotient("quotient", (k,), *parts, factor, moved(step.weight), moved(step.rest))
     return ir.Linear("linear", (k,), *parts, factor, step.towards, step.resets)
 
 

@@ -74,6 +74,8 @@ def _scanned(
     if not found and not _is_apart(loop, after, context):
         elements = elements_as_variables(up, context)
         found = None if elements is None else _accumulators(elements, after, context)
+        if elements is not None and found:
+            context.no_alias |= elements.apart
     return found
 
 

@@ -3,7 +3,7 @@
 from tests.corpus.case import Case
 
 CASES: dict[str, Case] = {
-    "_smoothed": Case("float64[:]", "n", refused=("PRT904",)),
+    "_smoothed": Case("float64[:]", "n"),
     "smoothed_columns": Case("float64[:, :]", "n,m"),
     "_rolling_mean": Case("float64[:], int64, int64", "n =3 =2", refused=("PRT904",)),
     "rolling_means": Case("float64[:, :], int64, int64", "n,m =3 =2"),

@@ -5,16 +5,14 @@ Called as `recurrences_child.py` is, and compares as it does: integers to the la
 
 from __future__ import annotations
 
-import itertools
 import sys
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from tests.programs.strategy import Parameter, Program
-from tests.schedule.recurrences_child import LENGTHS, Array, checked
+from tests.schedule.recurrences_child import LENGTHS, Array, run
 
 IN_VARIABLE = """
 def f(x, lo, hi, s):
@@ -196,17 +194,9 @@ def cases(count: int, seed: int) -> Iterator[tuple[Program, str, dict[str, int],
 
 
 def main() -> int:
-    """Run all of them."""
-    warnings.simplefilter("ignore")
+    """Run what the command line asks for: calls of each, seed, and one program of how many."""
     count, seed, every = map(int, sys.argv[1:])
-    done = failed = 0
-    for case in itertools.islice(cases(count, seed), None, None, every):
-        done += 1
-        for line in checked(*case, bound=bound):
-            failed += 1
-            print(line)
-    print(f"{done} programs, {failed} wrong")
-    return int(failed > 0 or done * every < 100)
+    return run(cases(count, seed), every, 100, bound)
 
 
 if __name__ == "__main__":

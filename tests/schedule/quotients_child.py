@@ -8,9 +8,7 @@ each element of the line is rounded otherwise: near a pole, that is any way.
 
 from __future__ import annotations
 
-import itertools
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -18,7 +16,7 @@ import numpy as np
 
 from porter.schedule.schedules.scans import quotient
 from tests.programs.strategy import Parameter, Program
-from tests.schedule.recurrences_child import LENGTHS, Array, checked
+from tests.schedule.recurrences_child import LENGTHS, Array, run
 
 #: what comes before a step, and after it; `STEP` is one, and `Y` the old value in it
 IN_VARIABLE = """
@@ -165,20 +163,12 @@ def cases(
 
 
 def main() -> int:
-    """Run all of them."""
-    warnings.simplefilter("ignore")
+    """Run what the command line asks for: calls of each, seed, and one program of how many."""
     count, seed, every = map(int, sys.argv[1:4])
     stable = "composed" in sys.argv
     if stable:
         quotient.ROUNDINGS = 2**80
-    done = failed = 0
-    for case in itertools.islice(cases(count, seed, stable), None, None, every):
-        done += 1
-        for line in checked(*case, bound=bound):
-            failed += 1
-            print(line)
-    print(f"{done} programs, {failed} wrong")
-    return int(failed > 0 or done * every < 60)
+    return run(cases(count, seed, stable), every, 60, bound)
 
 
 if __name__ == "__main__":

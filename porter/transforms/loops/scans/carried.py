@@ -110,10 +110,7 @@ class Carried:
             return False
         old = self.iteration.olds[name]
         step = simplified(step, old)
-        ways = (
-            self._held, self._turned, self._folded, self._linear, self._bounded, self._quotient,
-            self._states,
-        )  # fmt: skip
+        ways = (self._held, self._turned, self._folded, self._recurrence, self._states)
         return any(way(name, step, old) for way in ways)
 
     def _tell(self, name: str, at: Callable[[Poly], ir.Expr]) -> bool:
@@ -181,10 +178,6 @@ class Carried:
         loads = (x for e in several for x in walk(e) if isinstance(x, ir.Load))
         early = {*self.made.own, *self.made.starts.values()}
         return all(x in early or x.buffer not in self.written for x in loads)
-
-    def _all_free(self, *parts: ir.Expr) -> list[ir.Expr] | None:
-        found = [x for x in map(self._free, parts) if x is not None]
-        return found if len(found) == len(parts) else None
 
     # -- the kinds of steps --------------------------------------------------------------
 
@@ -290,38 +283,12 @@ class Carried:
         self.defs.append(made)
         return made.name
 
-    def _linear(self, name: str, step: ir.Expr, old: ir.Local) -> bool:
-        """The recurrence of `s = factor * s + term`; of one thread it is the loop that it is."""
-        found = None if self.context.alone else linear(step, old)
-        if found is None:
+    def _recurrence(self, name: str, step: ir.Expr, old: ir.Local) -> bool:
+        """A step that is linear, bounds a sum, or divides linear ones; of one thread it is the loop
+        that it is."""
+        if self.context.alone:
             return False
-        y = ir.Local(self.context.fresh("y_"), old.dtype)
-        source = rewrite(step, lambda e: y if e == old else None)
-        parts = self._all_free(found.factor, found.body, source)
-        if parts is None:
-            return False
-        factor, term, exact = parts
-        step_, start = replace(found, factor=factor, body=term), self._start(name)
-        return self._define(
-            name, lambda axis, place: running(axis, step_, (y, exact), start, place, self.context)
-        )
-
-    def _bounded(self, name: str, step: ir.Expr, old: ir.Local) -> bool:
-        """The recurrence of `s = max(s + term, low)`."""
-        found = None if self.context.alone else bounded(step, old)
-        y = ir.Local(self.context.fresh("y_"), old.dtype)
-        source = self._free(rewrite(step, lambda e: y if e == old else None))
-        bound = None if found is None else found.changed(self._free)
-        if source is None or bound is None:
-            return False
-        written, start = (y, source), self._start(name)
-        return self._define(
-            name, lambda axis, place: running(axis, bound, written, start, place, self.context)
-        )
-
-    def _quotient(self, name: str, step: ir.Expr, old: ir.Local) -> bool:
-        """The recurrence of `s = b + a / s`."""
-        found = None if self.context.alone else ratio(step, old)
+        found = linear(step, old) or bounded(step, old) or ratio(step, old)
         y = ir.Local(self.context.fresh("y_"), old.dtype)
         source = self._free(rewrite(step, lambda e: y if e == old else None))
         parts = None if found is None else found.changed(self._free)

@@ -49,6 +49,11 @@ class Step:
         """All that both of them consist of."""
         return (*walk(self.factor), *walk(self.body))
 
+    def changed(self, change: Callable[[ir.Expr], ir.Expr | None]) -> Step | None:
+        """The step with other parts, if there are such."""
+        factor, body = map(change, self.parts)
+        return None if factor is None or body is None else replace(self, factor=factor, body=body)
+
 
 def linear(step: ir.Expr, old: ir.Expr) -> Step | None:
     """A step with the old value in one product; None if it is another one.

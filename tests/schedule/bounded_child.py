@@ -94,8 +94,8 @@ def integers(rng: np.random.Generator, kind: str, n: int) -> Array:
     """What is added, of 64 bits: small numbers, any, and those at what is composed at most."""
     match kind:
         case "huge" | "several special":
-            ends = -(2**63), 2**63 - 1
-            return rng.integers(*ends, n, np.int64, endpoint=True)
+            lowest, highest = -(2**63), 2**63 - 1
+            return rng.integers(lowest, highest, n, np.int64, endpoint=True)
         case "at the limit":
             near = 2**60 + rng.integers(-3, 4, n)
             return np.where(rng.random(n) < 0.5, near, -near)

@@ -19,7 +19,10 @@ def said(body: str, *names: str) -> tuple[list[str], list[str]]:
 @pytest.mark.parametrize(
     ("body", "code"),
     [
-        ("def f(x):\n    for i in range(1, len(x)):\n        x[i] = x[i] / x[i - 1]\n", "PRT904"),
+        (
+            "def f(x):\n    for i in range(1, len(x)):\n        x[i] = x[i] / x[i - 1] ** 2\n",
+            "PRT904",
+        ),
         (
             "def f(x):\n    for i in range(len(x)):\n        x[i] = x[i] ** 2\n"
             "    return hashlib.md5(x).digest()\n",

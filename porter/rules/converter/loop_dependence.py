@@ -30,8 +30,8 @@ class LoopCarriedDependence(ConverterRule):
 
     Running sums, products and extremes are no such loops, nor are linear recurrences along one axis
     (`out[i] = a[i] * out[i - 1] + b[i]`, in an array or a variable, and with `out[i - 2]` too):
-    they become scans. So do sums within bounds (`max(0.0, w + d[i])`), and variables that take few
-    values, each decided by the one before.
+    they become scans. So do sums within bounds (`max(0.0, w + d[i])`), quotients of linear steps
+    and variables that take few values, each decided by the one before.
 
     ## Fix safety
 
@@ -77,5 +77,5 @@ class LoopCarriedDependence(ConverterRule):
 
         def f(x):
             for i in range(x.shape[0] - 1):
-                x[i + 1] = x[i + 1] / x[i]
+                x[i + 1] = x[i + 1] / x[i] ** 2
         """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import signal
 import threading
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numba import cuda
+from numba.core.registry import cpu_target
 
 from porter.verify.engines.launches import POISON, poisoned_host
 from porter.verify.engines.streams import STREAMS
@@ -41,6 +43,9 @@ def original(
     """What the original does with host arrays; with `casts`, undefined casts are errors."""
     convert = _listed if inputs.form == "list" else None
     made = inputs.make(convert)
+    known = getattr(function, "__globals__", {}).values()
+    if any(type(x).__module__.startswith("numba.") for x in (function, *known)):
+        _complete_numba()
     with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
         warnings.simplefilter("always" if casts else "ignore")
         state = np.errstate(invalid="warn") if casts else contextlib.nullcontext()
@@ -54,6 +59,13 @@ def original(
     if any("in cast" in str(w.message) for w in caught):
         outcome.error = UndefinedCast("cast of a value that the integer type cannot hold")
     return outcome
+
+
+@functools.cache
+def _complete_numba() -> None:
+    """Let Numba load what it knows of types, which an alarm would leave half done."""
+    cpu_target.typing_context.refresh()
+    cpu_target.target_context.refresh()
 
 
 def converted(

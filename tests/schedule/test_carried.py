@@ -62,7 +62,7 @@ def test_a_product_with_zero_is_no_choice() -> None:
     assert "* (0.0 if on[k_] else 1.0)" in text
 
 
-@pytest.mark.parametrize(("engine", "count"), [("simulator", 44), ("emulator", 22)])
+@pytest.mark.parametrize(("engine", "count"), [("simulator", 36), ("emulator", 18)])
 def test_random_loops(engine: str, count: int) -> None:
     """NaN and infinities, lines at the borders of tiles, two steps in a turn."""
     assert_none_wrong("carried_child", engine, str(count), "0")

@@ -109,7 +109,10 @@ def test_sizes_at_the_borders(dtype: str, ndim: int, right: int, count: int) -> 
     ("kernel", "right", "wrong"),
     [
         pytest.param("factor_panel", "p = places[0]", "p = s", marks=pytest.mark.long),
-        ("factor_panel", "moves and p >= stop", "moves and p > stop"),
+        # a thread that ends may leave the others at a barrier until the time is over
+        pytest.param(
+            "factor_panel", "moves and p >= stop", "moves and p > stop", marks=pytest.mark.long
+        ),
         ("factor_panel", "range(s + 1, stop - c)", "range(s + 2, stop - c)"),
         pytest.param(
             "solve_lower", "inside and p >= last", "inside and p > last", marks=pytest.mark.long

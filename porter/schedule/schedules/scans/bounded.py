@@ -23,10 +23,16 @@ from dataclasses import replace
 from porter import ir
 from porter.ir.recurrences import endless, limit_of
 from porter.schedule.base import SCAN_BARRIERS, Kernel, KernelWriters
-from porter.schedule.schedules.scans.recurrence import RecurrenceLine, in_order, zero
-from porter.schedule.schedules.scans.scan import COUNT, along, own_part
+from porter.schedule.schedules.scans.recurrence import (
+    RecurrenceLine,
+    given_parts,
+    in_order,
+    parts_writer,
+    stored,
+    zero,
+)
+from porter.schedule.schedules.scans.scan import own_part
 from porter.schedule.writing import KernelWriter, Lines
-from porter.sizes.polynomial import sym
 
 #: the numbers of a step: what is added, and the bounds
 _NUMBERS = ("sum", "low", "high")
@@ -49,34 +55,25 @@ class BoundedLine(RecurrenceLine):
 
     def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:
         """The steps of a part as one; those of the parts before it, and its own tiles."""
-        (fold,), (name, r) = kernel.folds, kernel.reductions[0]
+        name, r = kernel.reductions[0]
         assert isinstance(r, ir.Bounded)
         nothing = replace(r, start=zero(r), step=zero(r))
-        only = replace(
-            fold, reductions=((name, nothing),), value=ir.Local(name, r.dtype), store=None
-        )
-        first = writers.writer(replace(kernel, name=f"{kernel.name}_parts", axes=(), steps=(only,)))
+        first = parts_writer(kernel, writers, nothing)
         parts = {**_names(first, name, r), **own_part(first, kernel)}
         parts["index"] = first.index(r.axes[0].name)
         parts["step"] = _step(first, parts, (r.body, r.low, r.high))
         partial = [first.gives(f"{name}_{word}", r.dtype) for word in _NUMBERS]
 
         w = writers.writer(kernel)
-        for given in partial:
-            w.gets(ir.Buffer(given, (COUNT,), r.dtype))
-        own = {**_names(w, name, r), **own_part(w, kernel), "part": w.fresh("part")}
-        own["index"] = index = w.index(along(kernel).name)
-        w.names["part_"] = str(own["part"])
-        loads = [ir.Load(p, (sym("part_", True),), r.dtype) for p in partial]
+        own = {**_names(w, name, r), **own_part(w, kernel)}
+        loads = given_parts(w, own, kernel, partial)
         own["before_it"] = _step(w, own, loads)
         with w.slot() as own["start_lines"]:
             own["start"] = w.expr(r.start)
-        w.names[r.axes[0].name] = index
+        w.names[r.axes[0].name] = str(own["index"])
         own["step"] = _step(w, own, (r.body, r.low, r.high))
         own["in_order"] = in_order(w, name, r)
-        assert fold.store is not None
-        with w.inside(), w.slot() as own["store"]:
-            w.block([replace(fold.store, axes=(), body=fold.value)])
+        own["store"] = stored(w, kernel)
         return {"k": first, "parts": parts, "partial": partial, "scan": w, "own": own}
 
 

@@ -28,10 +28,16 @@ from porter import ir
 from porter.ir.rebuild import variables_as
 from porter.ir.walk import rewrite, substitute
 from porter.schedule.base import SCAN_BARRIERS, Kernel, KernelWriters
-from porter.schedule.schedules.scans.recurrence import RecurrenceLine, number, zero
-from porter.schedule.schedules.scans.scan import COUNT, along, own_part
+from porter.schedule.schedules.scans.recurrence import (
+    RecurrenceLine,
+    given_parts,
+    number,
+    parts_writer,
+    stored,
+    zero,
+)
+from porter.schedule.schedules.scans.scan import along, own_part
 from porter.schedule.writing import KernelWriter, Lines
-from porter.sizes.polynomial import sym
 
 #: the numbers of a step: two rows of a matrix, and what is added
 _NUMBERS = ("a", "b", "c", "d", "v", "w")
@@ -54,14 +60,11 @@ class CoupledLine(RecurrenceLine):
 
     def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:
         """The steps of a part as one; those of the parts before it, and its own tiles."""
-        (fold,), (name, r) = kernel.folds, kernel.reductions[0]
+        name, r = kernel.reductions[0]
         assert isinstance(r, ir.Coupled)
         none = zero(r)
         nothing = replace(r, start=none, step=none, other_start=none, other_step=none)
-        only = replace(
-            fold, reductions=((name, nothing),), value=ir.Local(name, r.dtype), store=None
-        )
-        first = writers.writer(replace(kernel, name=f"{kernel.name}_parts", axes=(), steps=(only,)))
+        first = parts_writer(kernel, writers, nothing)
         parts = {**_names(first, name, r), **own_part(first, kernel)}
         parts["lean"] = _lean(first, parts, kernel, r)
         parts["index"] = first.index(r.axes[0].name)
@@ -69,25 +72,19 @@ class CoupledLine(RecurrenceLine):
         partial = [first.gives(f"{name}_{word}", r.dtype) for word in _NUMBERS]
 
         w = writers.writer(kernel)
-        for given in partial:
-            w.gets(ir.Buffer(given, (COUNT,), r.dtype))
-        own = {**_names(w, name, r), **own_part(w, kernel), "part": w.fresh("part")}
-        own["index"] = index = w.index(along(kernel).name)
-        w.names["part_"] = str(own["part"])
-        loads = [ir.Load(p, (sym("part_", True),), r.dtype) for p in partial]
+        own = {**_names(w, name, r), **own_part(w, kernel)}
+        loads = given_parts(w, own, kernel, partial)
         own["before_it"] = _step(w, own, loads)
         own["lean"] = _lean(w, own, kernel, r)
         with w.slot() as own["start_lines"]:
             own["start"], own["other_start"] = w.expr(r.start), w.expr(r.other_start)
-        w.names[r.axes[0].name] = index
+        w.names[r.axes[0].name] = str(own["index"])
         own["step"] = _step(w, own, r.weights)
         olds = {r.old: ir.Local(name, r.dtype), r.other: ir.Local(str(own["other"]), r.dtype)}
         with w.inside(), w.slot() as own["in_order"]:
             steps = (w.expr(rewrite(e, variables_as(olds))) for e in (r.step, r.other_step))
             w.emit(f"{name}, {own['other']} = {', '.join(steps)}")
-        assert fold.store is not None
-        with w.inside(), w.slot() as own["store"]:
-            w.block([replace(fold.store, axes=(), body=fold.value)])
+        own["store"] = stored(w, kernel)
         return {"k": first, "parts": parts, "partial": partial, "scan": w, "own": own,
                 "guarded": r.dtype.kind == "f"}  # fmt: skip
 

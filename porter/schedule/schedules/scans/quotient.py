@@ -24,10 +24,15 @@ from dataclasses import replace
 
 from porter import ir
 from porter.dtypes.dtype import DType
-from porter.ir.rebuild import variables_as
-from porter.ir.walk import rewrite
 from porter.schedule.base import SCAN_BARRIERS, Grid, Kernel, KernelWriters
-from porter.schedule.schedules.scans.recurrence import RecurrenceLine, number, zero
+from porter.schedule.schedules.scans.recurrence import (
+    RecurrenceLine,
+    in_order,
+    number,
+    parts_writer,
+    stored,
+    zero,
+)
 from porter.schedule.schedules.scans.scan import COUNT, along, own_part
 from porter.schedule.writing import KernelWriter, Lines
 from porter.sizes.polynomial import sym
@@ -69,11 +74,10 @@ class QuotientLine(RecurrenceLine):
     def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:
         """The steps of a part as one; what is wrong with those of a part; and its own tiles."""
         (fold,), (name, r) = kernel.folds, kernel.reductions[0]
-        assert isinstance(r, ir.Quotient) and fold.store is not None
+        assert isinstance(r, ir.Quotient)
         value = ir.Local(name, r.dtype)
         nothing = replace(r, start=zero(r), step=zero(r))
-        only = replace(fold, reductions=((name, nothing),), value=value, store=None)
-        first = writers.writer(replace(kernel, name=f"{kernel.name}_parts", axes=(), steps=(only,)))
+        first = parts_writer(kernel, writers, nothing)
         parts = {**_names(first, name, r), **own_part(first, kernel)}
         parts["index"] = first.index(r.axes[0].name)
         parts["step"] = _step(first, parts, (r.factor, r.body, r.weight, r.rest))
@@ -88,8 +92,7 @@ class QuotientLine(RecurrenceLine):
         checked = _through(checks, kernel, name, r, given)
         w = writers.writer(kernel)
         own = _through(w, kernel, name, r, given)
-        with w.inside(), w.slot() as own["store"]:
-            w.block([replace(fold.store, axes=(), body=fold.value)])
+        own["store"] = stored(w, kernel)
         return {"k": first, "parts": parts, "found": found, "partial": partial, "checks": checks,
                 "checked": checked, "scan": w, "own": own}  # fmt: skip
 
@@ -109,9 +112,7 @@ def _through(
         own["start"] = w.expr(r.start)
     w.names[r.axes[0].name] = index
     own["step"] = _step(w, own, (r.factor, r.body, r.weight, r.rest))
-    in_order = rewrite(r.step, variables_as({r.old: ir.Local(name, r.dtype)}))
-    with w.inside(), w.slot() as own["in_order"]:
-        w.emit(f"{name} = {w.expr(in_order)}")
+    own["in_order"] = in_order(w, name, r)
     return own
 
 

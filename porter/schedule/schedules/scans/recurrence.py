@@ -22,7 +22,7 @@ factor is 0, which nothing before it outlives, not even NaN.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from porter import ir
@@ -71,36 +71,56 @@ class RecurrenceLine(ScanLine):
 
     def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:
         """The steps of a part as one; those of the parts before it, and its own tiles."""
-        (fold,), (name, r) = kernel.folds, kernel.reductions[0]
+        name, r = kernel.reductions[0]
         assert isinstance(r, ir.Linear)
         nothing = replace(r, start=zero(r), step=zero(r))
-        only = replace(
-            fold, reductions=((name, nothing),), value=ir.Local(name, r.dtype), store=None
-        )
-        first = writers.writer(replace(kernel, name=f"{kernel.name}_parts", axes=(), steps=(only,)))
+        first = parts_writer(kernel, writers, nothing)
         parts = {**_pairs(first, name, r), **own_part(first, kernel)}
         parts["index"] = first.index(r.axes[0].name)
         parts["step"] = _step(first, parts, r.body, r.factor)
         partial = [first.gives(f"{name}_parts", r.dtype), first.gives(f"{name}_factors", r.dtype)]
 
         w = writers.writer(kernel)
-        for given in partial:
-            w.gets(ir.Buffer(given, (COUNT,), r.dtype))
-        own = {**_pairs(w, name, r), **own_part(w, kernel), "part": w.fresh("part")}
-        own["index"] = index = w.index(along(kernel).name)
-        w.names["part_"] = str(own["part"])
-        loads = [ir.Load(p, (sym("part_", True),), r.dtype) for p in partial]
+        own = {**_pairs(w, name, r), **own_part(w, kernel)}
+        loads = given_parts(w, own, kernel, partial)
         own["before_it"] = _step(w, own, *loads)
         with w.slot() as own["start_lines"]:
             own["start"] = w.expr(r.start)
-        w.names[r.axes[0].name] = index
+        w.names[r.axes[0].name] = str(own["index"])
         own["step"] = _step(w, own, r.body, r.factor)
         own["in_order"] = in_order(w, name, r)
-        assert fold.store is not None
-        with w.inside(), w.slot() as own["store"]:
-            w.block([replace(fold.store, axes=(), body=fold.value)])
+        own["store"] = stored(w, kernel)
         return {"k": first, "parts": parts, "partial": partial, "scan": w, "own": own,
                 "guarded": _guarded(r), "towards": r.towards, "resets": r.resets}  # fmt: skip
+
+
+def parts_writer(kernel: Kernel, writers: KernelWriters, nothing: ir.Recurrence) -> KernelWriter:
+    """The writer of the launch that composes the steps of each part, and stores no elements."""
+    (fold,), (name, r) = kernel.folds, kernel.reductions[0]
+    value = ir.Local(name, r.dtype)
+    only = replace(fold, reductions=((name, nothing),), value=value, store=None)
+    return writers.writer(replace(kernel, name=f"{kernel.name}_parts", axes=(), steps=(only,)))
+
+
+def given_parts(
+    w: KernelWriter, names: dict[str, object], kernel: Kernel, partial: Sequence[str]
+) -> list[ir.Expr]:
+    """The numbers of a part's step, which that launch has left, and the names of both indices."""
+    dtype = kernel.reductions[0][1].dtype
+    for given in partial:
+        w.gets(ir.Buffer(given, (COUNT,), dtype))
+    names["part"] = w.names["part_"] = w.fresh("part")
+    names["index"] = w.index(along(kernel).name)
+    return [ir.Load(p, (sym("part_", True),), dtype) for p in partial]
+
+
+def stored(w: KernelWriter, kernel: Kernel) -> Lines:
+    """The lines that store an element."""
+    (fold,) = kernel.folds
+    assert fold.store is not None
+    with w.inside(), w.slot() as lines:
+        w.block([replace(fold.store, axes=(), body=fold.value)])
+    return lines
 
 
 def in_order(w: KernelWriter, name: str, r: ir.Recurrence) -> Lines:

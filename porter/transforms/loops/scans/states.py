@@ -98,6 +98,33 @@ def machine(
         return None
     if step.dtype != dtype or start.dtype != dtype or not all(_may_be_tried(step)):
         return None
+    found = _states(step, old, start)
+    if found is None:
+        return None
+    known, follow = found
+    if len(known) == 1:
+        return None
+    keys = sorted(known, key=lambda key: _order(known[key]))
+    numbers = {key: n for n, key in enumerate(keys)}
+    reads = _Reads(step, buffers)
+    fields = [reads.field(follow[key], numbers, n) for n, key in enumerate(keys)]
+    if reads.failure is not None:
+        fields.append(len(keys) << FIELD * len(keys))
+    moves = _packed(fields)
+    if len(fields) > MOST_STATES or not reads.checked <= {*always(moves)}:
+        return None
+    values = tuple(known[key] for key in keys)
+    first = number(numbers.get(_key(start), 0))
+    if _key(start) not in numbers:  # a truth value that is not known here
+        first = choose(start, number(1), number(0))
+    return Machine(values, first, moves, reads.failure)
+
+
+def _states(
+    step: ir.Expr, old: ir.Local, start: ir.Expr
+) -> tuple[dict[str | ir.Expr, ir.Expr], dict[str | ir.Expr, ir.Expr]] | None:
+    """The values that a variable may take, and what follows each of them; None if too many."""
+    dtype = old.dtype
     known: dict[str | ir.Expr, ir.Expr] = {}
     follow: dict[str | ir.Expr, ir.Expr] = {}
     truth = [cast(number(x), dtype) for x in (False, True)]
@@ -117,22 +144,7 @@ def machine(
         if not all(map(_is_state, leaves)):
             return None
         ahead += leaves
-    if len(known) == 1:
-        return None
-    keys = sorted(known, key=lambda key: _order(known[key]))
-    numbers = {key: n for n, key in enumerate(keys)}
-    reads = _Reads(step, buffers)
-    fields = [reads.field(follow[key], numbers, n) for n, key in enumerate(keys)]
-    if reads.failure is not None:
-        fields.append(len(keys) << FIELD * len(keys))
-    moves = _packed(fields)
-    if len(fields) > MOST_STATES or not reads.checked <= {*always(moves)}:
-        return None
-    values = tuple(known[key] for key in keys)
-    first = number(numbers.get(_key(start), 0))
-    if _key(start) not in numbers:  # a truth value that is not known here
-        first = choose(start, number(1), number(0))
-    return Machine(values, first, moves, reads.failure)
+    return known, follow
 
 
 def stored(made: ir.Def, context: Context) -> list[ir.Stmt]:

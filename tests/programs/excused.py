@@ -125,9 +125,14 @@ def _other_zero(name: str, a: Any, *args: Any, **options: Any) -> Any:
 
 
 def _plain_product(name: str, one: Any, other: Any, **options: Any) -> Any:
-    """The product without BLAS, which leaves out what is multiplied by zero."""
+    """The sum of all products, from 0.0 on.
+
+    BLAS leaves out what is multiplied by zero, and `np.dot` of one element and one element has
+    no sum: 0.0 times -2.0 is -0.0.
+    """
     dtype = np.result_type(one, other)
     slow = getattr(np, name)(np.asarray(one, object), np.asarray(other, object), **options)
+    slow = slow + dtype.type(0)
     return dtype.type(slow) if np.ndim(slow) == 0 else np.asarray(slow, dtype)
 
 

@@ -120,3 +120,17 @@ def test_einsum_multiplies_a_sum_by_what_broadcasts(kernel: str, word: str) -> N
         return eval(kernel, {"np": np, "y": y, "z": z})
 
     assert verdict(program, made, (z, y))[0] == word
+
+
+@pytest.mark.parametrize(
+    ("kernel", "word"), [("1 / np.sum(x * y)", "ok"), ("np.float64(np.nan)", "wrong")]
+)
+def test_the_product_of_one_element_and_one_has_no_sum(kernel: str, word: str) -> None:
+    """`np.dot` multiplies them, with the sign of zero that a sum from 0.0 does not keep."""
+    x, y = np.array([0.0]), np.array([-2.0])
+    program = emulated_child.program("1 / np.dot(x, y)", (x, y))
+
+    def made(x: Any, y: Any) -> Any:
+        return eval(kernel, {"np": np, "x": x, "y": y})
+
+    assert verdict(program, made, (x, y))[0] == word

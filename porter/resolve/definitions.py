@@ -26,6 +26,8 @@ _HARMLESS = {
 _KERNELS = {"numba.guvectorize", "numba.cfunc", "numba.cuda.reduce"}
 _COMPILING = {"numba.jit", "numba.njit"}
 _PARTIAL = "functools.partial"
+#: attributes of a function that say what a call of it does
+_CALLED = {"__code__", "__defaults__", "__kwdefaults__"}
 _HELP = "make it a plain function, and do what it adds outside"
 
 
@@ -206,7 +208,24 @@ def _assigned(node: cst.FunctionDef) -> Iterator[str]:
                 cst.AssignTarget(target=name) | cst.AnnAssign(target=name) | cst.For(target=name)
                 | cst.AugAssign(target=name) | cst.NamedExpr(target=name) | cst.CompFor(target=name)
             ):  # fmt: skip
-                yield from (n.value for n in walk(name) if isinstance(n, cst.Name))
+                yield from _bound(name)
+
+
+def _bound(target: cst.BaseExpression) -> Iterator[str]:
+    """The names that an assignment to a target makes another function of.
+
+    `f.kind = "simple"` and `registry[f.__name__] = f` leave `f` what it is, `f.__code__ = …`
+    does not.
+    """
+    match target:
+        case cst.Name(value=name):
+            yield name
+        case cst.Tuple(elements=elements) | cst.List(elements=elements):
+            for element in elements:
+                yield from _bound(element.value)
+        case cst.Attribute(value=cst.Name(value=name), attr=cst.Name(value=attribute)):
+            if attribute in _CALLED:
+                yield name
 
 
 def _root(func: cst.BaseExpression) -> str:

@@ -78,11 +78,40 @@ def replaced(f):
 
 def circle(f):
     return circle(f)
+
+
+KNOWN = {}
+
+
+def registered(kind):
+    def outer(f):
+        f.kind = kind
+        setattr(f, "known", True)
+        KNOWN[f.__name__] = f
+        return f
+
+    return outer
+
+
+def noted(f):
+    KNOWN[f.__name__], f.__doc__ = f, "Noted."
+    return f
+
+
+def emptied(f):
+    f.__defaults__ = (0.0,)
+    return f
+
+
+def unpacked(f):
+    (f, *_), KNOWN["last"] = [timed(f)], f
+    return f
 """
 DECORATORS = {
     "partly": True, "typed(1)": True, "custom(None)": True, "either": True,
     "either(cache=False)": True, "timed": False, "sometimes": False, "another": False,
     "handed(timed)": False, "passed": False, "replaced": False, "circle": False,
+    "registered('simple')": True, "noted": True, "emptied": False, "unpacked": False,
 }  # fmt: skip
 
 

@@ -26,7 +26,7 @@ from porter.resolve.globals import Globals, imported
 from porter.resolve.project import imported_from, module_named
 from porter.resolve.values import Function, Value
 from porter.source.module import FunctionSource
-from porter.source.walk import joined, walk
+from porter.source.walk import OneLineEach, walk
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class _Copy:
         if scope is not self.scope and host.needs.imports:
             raise self._refused(node.name.value)
         self.imports |= host.needs.imports
-        return cst.ensure_type(new.visit(_OneLineEach()), cst.FunctionDef), [*host.helpers.values()]
+        return cst.ensure_type(new.visit(OneLineEach()), cst.FunctionDef), [*host.helpers.values()]
 
     def _refused(self, name: str) -> Refusal:
         return self.builder.refuse("PRT902", not_in_module(name), NOT_IN_MODULE)
@@ -157,13 +157,6 @@ class _Text(HostText):
         if self.body.ev.scope.foreign:
             raise self.b.refuse("PRT902", not_in_module(name), NOT_IN_MODULE)
         text_of(self.b, self.body.ev.scope, cst.Name(name))
-
-
-class _OneLineEach(cst.CSTTransformer):
-    def leave_ParenthesizedWhitespace(
-        self, original_node: cst.ParenthesizedWhitespace, updated_node: cst.ParenthesizedWhitespace
-    ) -> cst.BaseParenthesizableWhitespace:
-        return joined(updated_node)
 
 
 class _WithoutHints(cst.CSTTransformer):

@@ -53,3 +53,19 @@ def joined(space: cst.ParenthesizedWhitespace) -> cst.BaseParenthesizableWhitesp
     """A line break inside of brackets; where no comment is lost, the statement is laid out anew."""
     comments = [space.first_line.comment, *(line.comment for line in space.empty_lines)]
     return space if any(comments) else cst.SimpleWhitespace(" ")
+
+
+class OneLineEach(cst.CSTTransformer):
+    """Puts each statement on one line; `whole` tells whether that lost no comment."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.whole = True
+
+    def leave_ParenthesizedWhitespace(
+        self, original_node: cst.ParenthesizedWhitespace, updated_node: cst.ParenthesizedWhitespace
+    ) -> cst.BaseParenthesizableWhitespace:
+        """A blank for a line break."""
+        new = joined(updated_node)
+        self.whole = self.whole and new is not updated_node
+        return new

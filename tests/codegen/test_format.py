@@ -240,6 +240,12 @@ def test_leaves_unknown_statements_alone() -> None:
     assert format_lines(lines) == lines
 
 
+def test_leaves_statements_on_several_lines_alone() -> None:
+    """A line of one may look like a statement: `"a",` is a tuple."""
+    lines = ["box = [  # (", "  ('a',", "    b),", "    c,  ", "]"]
+    assert format_lines([*lines, "d  =  ')('"]) == [*lines, 'd = ")("']
+
+
 def test_formats_its_own_output_again() -> None:
     lines = ["x = " + " + ".join(f"name_{i} * scale[{i}]" for i in range(12)), "y = f(x,)"]
     once = ruff("\n".join(format_lines(lines)))

@@ -66,3 +66,14 @@ def test_a_list_with_a_name_is_printed_as_a_list(bound: str, kind: type[ast.expr
         and isinstance(n.func, ast.Name) and n.func.id == "print"
     ]  # fmt: skip
     assert isinstance(calls[0].args[0], kind)
+
+
+@pytest.mark.parametrize("comment", ["", "  # of `a`"])
+def test_a_statement_on_several_lines_is_on_one(comment: str) -> None:
+    """The module lays it out; with a comment it stays as it is."""
+    written = f"[\n  (\n    q - a,{comment}\n    q + b,\n  )\n  for q in [1, 2]\n]"
+    indented = written.replace("\n", "\n    ")
+    host = host_of(f"    d = {{'k': {indented}}}\n    print(d)\n")
+    assert ast.dump(ast.parse(written, mode="eval").body) in expressions(host)
+    lines = [line for line in host.splitlines() if "q + b" in line]
+    assert ("q - a" in lines[0]) == (not comment)

@@ -7,7 +7,9 @@ docstrings are the caller's business, the two blank lines between definitions in
 
 from __future__ import annotations
 
+import io
 import re
+import tokenize
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
@@ -33,7 +35,9 @@ def format_lines(lines: Sequence[str], width: int = 88) -> list[str]:
     result: list[str] = []
     remaining = iter(lines)
     for line in remaining:
-        result += _docstring(line, remaining) or format_line(line, width)
+        result += (
+            _docstring(line, remaining) or _several(line, remaining) or format_line(line, width)
+        )
     return result
 
 
@@ -68,6 +72,28 @@ def _docstring(line: str, remaining: Iterator[str]) -> list[str]:
         found.append(following)
         rest = following
     return found
+
+
+def _several(line: str, remaining: Iterator[str]) -> list[str]:
+    """The lines of a statement that has several, taken as they are; else nothing."""
+    found = [line]
+    while _is_open("\n".join(found)) and (following := next(remaining, None)) is not None:
+        found.append(following)
+    return found if len(found) > 1 else []
+
+
+def _is_open(text: str) -> bool:
+    """Whether a bracket is open at the end."""
+    if sum(map(text.count, "([{")) == sum(map(text.count, ")]}")):
+        return False
+    try:
+        for _ in tokenize.generate_tokens(io.StringIO(text.strip()).readline):
+            pass
+    except tokenize.TokenError:
+        return True
+    except SyntaxError:
+        return False
+    return False
 
 
 def _document(text: str) -> Doc:

@@ -37,7 +37,7 @@ def keep(body: Body, node: cst.BaseStatement) -> None:
     host = HostText(body, set(assigned_names([node])))
     new = _checked(node).visit(host)
     assert isinstance(new, cst.CSTNode)
-    kept = host.statement(body.b.place.module.tree.code_for_node(new), kind=_kind(node))
+    kept = host.statement(host.code(new), kind=_kind(node))
     kept = replace(kept, first=is_first(body, kept))
     body.b.out.emit(kept)
     if kept.first:
@@ -166,7 +166,7 @@ def _assigned(body: Body, name: str, value: cst.BaseExpression) -> None:
             f"`{name}` is a host value in only one of the branches",
             "assign a host value in both branches",
         )
-    text = f"{held} = {body.b.place.module.tree.code_for_node(new)}"
+    text = f"{held} = {host.code(new)}"
     body.b.out.emit(host.statement(text, (held,)))
     body.env[name] = ir.Object(held, not isinstance(value, _NO_ARRAY))
 
@@ -212,7 +212,7 @@ def _plain(body: Body, node: cst.SimpleStatementLine) -> None:
     new = _checked(node).visit(host)
     assert isinstance(new, cst.CSTNode)
     freeze(body, host)
-    body.b.out.emit(host.statement(body.b.place.module.tree.code_for_node(new)))
+    body.b.out.emit(host.statement(host.code(new)))
 
 
 def _compound(body: Body, node: cst.For | cst.While | cst.If) -> None:
@@ -237,7 +237,7 @@ def _compound(body: Body, node: cst.For | cst.While | cst.If) -> None:
     assert isinstance(new, cst.CSTNode)
     freeze(body, host)
     held = tuple(host.renamed.values())
-    b.out.emit(host.statement(textwrap.dedent(b.place.module.tree.code_for_node(new)), held))
+    b.out.emit(host.statement(textwrap.dedent(host.code(new)), held))
     body.env.update({name: ir.Object(host.renamed[name]) for name in names})
 
 
@@ -254,7 +254,7 @@ def _make_lists(body: Body, node: cst.CSTNode) -> None:
                 "change the list outside of branches and loops",
             )
         host = HostText(body, set())
-        text = body.b.place.module.tree.code_for_node(host.value(value, cst.Name(name)))
+        text = host.code(host.value(value, cst.Name(name)))
         freeze(body, host)
         held = body.b.out.fresh(name)
         body.b.out.emit(host.statement(f"{held} = {f'list({text})' if value else '[]'}", (held,)))

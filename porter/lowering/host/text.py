@@ -37,7 +37,7 @@ from porter.resolve.values import (
     Value,
 )
 from porter.source.module import SourceModule
-from porter.source.walk import children, walk
+from porter.source.walk import OneLineEach, children, walk
 from porter.syntax.names import used_names
 
 #: what can be asked of an array wherever it is
@@ -351,6 +351,18 @@ class HostText(cst.CSTTransformer):
             if bare:
                 needs.itself.add(placeholder)
         return cst.Name(placeholder)
+
+    def code(self, node: cst.CSTNode) -> str:
+        """The text of a node, each statement on one line: it is laid out with the module.
+
+        Comments, and strings that stand side by side, keep their lines.
+        """
+        line = OneLineEach()
+        new = node.visit(line)
+        beside = any(isinstance(n, cst.ConcatenatedString) for n in walk(node))
+        kept = node if beside or not line.whole else new
+        assert isinstance(kept, cst.CSTNode)
+        return self.b.place.module.tree.code_for_node(kept)
 
     def statement(
         self, text: str, objects: tuple[str, ...] = (), kind: ir.HostKind = ir.HostKind.RUN

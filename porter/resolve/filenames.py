@@ -65,8 +65,9 @@ def file_names(body: list[ast.stmt]) -> FileNames:
                     libraries.setdefault(a.asname or a.name, f"{path}.{a.name}")
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 functions.add(name)
-            case ast.Assign(targets=targets, value=value):
-                own_names = {t.id for t in targets if isinstance(t, ast.Name)}
+            case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value):
+                held = node.targets if isinstance(node, ast.Assign) else [node.target]
+                own_names = {t.id for t in held if isinstance(t, ast.Name)}
                 lists |= own_names if isinstance(value, (ast.List, ast.ListComp)) else set()
                 (flat if is_flat(value) else other).update(own_names)
             case ast.stmt() | ast.ExceptHandler() if not isinstance(node, ast.ClassDef):
@@ -178,7 +179,8 @@ def _returns_new(node: ast.FunctionDef) -> bool:
 
 
 def is_flat(value: ast.expr) -> bool:
-    """Whether an expression makes a table of numbers with one axis: `[1, 2]`, `np.zeros(4)`."""
+    """Whether an expression makes a table of numbers with one axis: `[1, 2]`, `np.zeros(4)`, or a
+    dictionary of constants."""
     if isinstance(value, ast.Call) and value.args and not value.keywords:
         name = dotted(value.func).rpartition(".")[2]
         first = value.args[0]
@@ -187,9 +189,10 @@ def is_flat(value: ast.expr) -> bool:
         if name in ("arange", "linspace", "range"):
             return True
         return name in ("array", "asarray", "tuple", "list") and is_flat(first)
-    if not isinstance(value, (ast.List, ast.Tuple)):
+    if not isinstance(value, (ast.List, ast.Tuple, ast.Dict)):
         return False
-    parts = (p.operand if isinstance(p, ast.UnaryOp) else p for p in value.elts)
+    values = value.values if isinstance(value, ast.Dict) else value.elts
+    parts = (p.operand if isinstance(p, ast.UnaryOp) else p for p in values)
     return all(isinstance(p, ast.Constant) for p in parts)
 
 

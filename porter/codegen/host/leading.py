@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 
 from porter import ir
 from porter.analyses.leading_axes import LeadingAxes
 from porter.codegen.host.base import HostBase
 from porter.ir.walk import data_of, walk
 from porter.schedule.nodes import items_of
+from porter.sizes.polynomial import Poly
 
 #: what a number is computed by on the host
 _OF_NUMBERS = (ir.Const, ir.Value, ir.Scalar, ir.Op, ir.Cast, ir.Select)
@@ -126,3 +127,24 @@ def settles(d: ir.Check, c: ir.Check) -> bool:
         and set(d.when) <= set(c.when)
         and set(d.conditions) <= set(c.conditions)
     )
+
+
+def never_fails(c: ir.Check) -> bool:
+    """Whether what a test waits for says that it passes: `x[1]` where `len(x) > 1` holds."""
+    room = c.right - c.left
+    said = [p for cond in c.conditions for p in _said(cond, holds=True)]
+    return c.kind == "index" and any((room - p).is_nonneg() for p in said)
+
+
+def _said(cond: ir.Expr, *, holds: bool) -> Iterator[Poly]:
+    """What is >= 0 where a condition of sizes holds, or where it does not."""
+    match cond:
+        case ir.Op(op="not", args=(inner,)):
+            yield from _said(inner, holds=not holds)
+        case ir.Op(op=op, args=(a, b)) if op == ("and" if holds else "or"):
+            yield from _said(a, holds=holds)
+            yield from _said(b, holds=holds)
+        case ir.Op(op=("lt" | "ge") as op, args=(ir.Value(poly=left), ir.Value(poly=right))):
+            yield right - left - 1 if (op == "lt") == holds else left - right
+        case ir.Op(op=("gt" | "le") as op, args=(ir.Value(poly=left), ir.Value(poly=right))):
+            yield left - right - 1 if (op == "gt") == holds else right - left

@@ -8,7 +8,7 @@ from porter import ir
 from porter.analyses.leading_axes import LeadingAxes
 from porter.analyses.testable import needed
 from porter.codegen.host.head import own_keywords
-from porter.codegen.host.leading import settled, settles
+from porter.codegen.host.leading import never_fails, settled, settles
 from porter.codegen.host.pipeline import Pipeline, in_tuple
 from porter.codegen.host.workspaces import is_interrupted
 from porter.codegen.module.marks import (
@@ -50,7 +50,7 @@ class Prologue(Pipeline):
             self.emit(f"{name} = {root}.dtype.type")
         self.out.lines += asserted
         for k, c in enumerate(self.pending):
-            if not any(settles(d, c) for d in self.pending[:k]):
+            if not (never_fails(c) or any(settles(d, c) for d in self.pending[:k])):
                 self._check(c)
         self.pending = []
         for written, read in self.plan.no_alias:

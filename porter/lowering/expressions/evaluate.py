@@ -155,8 +155,8 @@ class ExpressionEvaluator(Evaluator):
                 return self._boolean(left, type(operator).__name__.lower(), right)
             case cst.Comparison():
                 return self._comparison(node)
-            case cst.IfExp(test=test, body=body, orelse=orelse):
-                return self._conditional(test, body, orelse)
+            case cst.IfExp():
+                return self._conditional(node)
             case cst.Subscript():
                 return self._subscript(node)
             case cst.Lambda():
@@ -345,11 +345,12 @@ class ExpressionEvaluator(Evaluator):
         if static is not None:
             return value if static == (op == "or") else self(right)
         x = self.as_numeric(value, left)
-        known = None if isinstance(x, Array) else constant_of(truth(x))
-        if known is not None and bool(known) == (op == "or"):
-            return x
-        with self.b.scope.maybe():
-            y = self.numeric(right)
+        if not isinstance(x, Array):
+            known = constant_of(truth(x))
+            if known is not None and bool(known) == (op == "or"):
+                return x
+            with self.b.scope.maybe(truth(x), negated=op == "or"):
+                y = self.numeric(right)
         if isinstance(x, Array) or isinstance(y, Array):
             raise self.b.refuse("PRT902", f"`{op}` of arrays is ambiguous",
                                 f"use `{'&' if op == 'and' else '|'}`")  # fmt: skip
@@ -388,18 +389,18 @@ class ExpressionEvaluator(Evaluator):
         x, y = self.as_numeric(left, node), self.as_numeric(right, node)
         return calculus.elementwise(self.b, COMPARE[name], x, y)
 
-    def _conditional(
-        self, test: cst.BaseExpression, body: cst.BaseExpression, orelse: cst.BaseExpression
-    ) -> Value:
-        cond = self.tested(test)
-        if isinstance(cond, Array):
+    def _conditional(self, node: cst.IfExp) -> Value:
+        tested = self.tested(node.test)
+        if isinstance(tested, Array):
             raise self.b.refuse("PRT902", "an array has no single truth value", "use `np.where`")
-        known = constant_of(truth(cond))
+        known = constant_of(cond := truth(tested))
         if known is not None:
-            return self(body if known else orelse)
-        with self.b.scope.maybe():
-            then, other = unified(self.numeric(body), self.numeric(orelse), self.typed)
-        return calculus.either(self.b, truth(cond), then, other, "a conditional expression")
+            return self(node.body if known else node.orelse)
+        with self.b.scope.maybe(cond):
+            then = self.numeric(node.body)
+        with self.b.scope.maybe(cond, negated=True):
+            then, other = unified(then, self.numeric(node.orelse), self.typed)
+        return calculus.either(self.b, cond, then, other, "a conditional expression")
 
     # -- subscripts ------------------------------------------------------------------
 

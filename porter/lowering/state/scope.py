@@ -9,7 +9,7 @@ from enum import Enum, auto
 
 from porter import ir
 from porter.dtypes.dtype import WEAK_BOOL, WEAK_INT
-from porter.ir.scalars import integer
+from porter.ir.scalars import integer, on_host, operate
 from porter.ir.walk import walk
 from porter.lowering.state.part import Part
 from porter.sizes.polynomial import Poly
@@ -113,12 +113,17 @@ class LoopScope(Part):
             self.ranges[:], self.apart[:] = ranges, apart
 
     @contextmanager
-    def maybe(self) -> Iterator[None]:
-        """Evaluate what Python may not run: values are chosen among afterwards."""
+    def maybe(self, cond: ir.Expr, *, negated: bool = False) -> Iterator[None]:
+        """Evaluate what Python runs only where a condition holds, or does not if it is `negated`:
+        values are chosen among afterwards, and the host tests arguments only where it holds."""
         outer, self.conditional = self.conditional, True
+        kept = len(self.conditions)
+        if on_host(cond) and not self.indices & _names(cond):
+            self.conditions.append(operate("not", cond) if negated else cond)
         self.speculative += 1
         try:
             yield
         finally:
             self.conditional = outer
             self.speculative -= 1
+            del self.conditions[kept:]

@@ -7,8 +7,8 @@ from contextlib import suppress
 import libcst as cst
 
 from porter.diagnostics import Refusal
-from porter.ir.scalars import constant_of
-from porter.lowering.evaluation import Body
+from porter.ir.scalars import constant_of, on_host
+from porter.lowering.evaluation import Body, is_expr
 from porter.lowering.expressions.texts import is_text
 from porter.lowering.host.statements import host_can_test, keep
 from porter.lowering.statements.control import branch_on, orelse, suite
@@ -33,18 +33,37 @@ def branch(body: Body, node: cst.If) -> None:
 def return_either(body: Body, node: cst.IfExp, line: cst.SimpleStatementLine) -> None:
     """`return a if c else b`: one value, or an `if` with two returns where no value is both."""
     b = body.b
+    then, other = (cst.SimpleStatementLine([cst.Return(v)]) for v in (node.body, node.orelse))
+    b.place.module.put(then, line)
+    b.place.module.put(other, line)
+
+    def value() -> None:
+        give_back(body, node)
+
+    def branches() -> None:
+        branch_on(body, body.ev.condition(node.test), [then], [])
+        body.run([other])
+
+    ways = (branches, value) if _is_one_pythons(body, node) else (value, branches)
     try:
         with b.attempt(body.env):
-            give_back(body, node)
+            ways[0]()
     except Refusal as reason:
-        then, other = (cst.SimpleStatementLine([cst.Return(v)]) for v in (node.body, node.orelse))
-        b.place.module.put(then, line)
-        b.place.module.put(other, line)
         try:
             with b.attempt(body.env):
-                branch_on(body, body.ev.condition(node.test), [then], [other])
+                ways[1]()
         except Refusal:
             raise reason from None
+
+
+def _is_one_pythons(body: Body, node: cst.IfExp) -> bool:
+    """Whether the host decides if a number is Python's or NumPy's: no variable holds both."""
+    with suppress(Refusal), body.b.attempt(body.env) as undo:
+        cond = body.ev.condition(node.test)
+        kinds = {v.dtype.weak for v in map(body.ev, (node.body, node.orelse)) if is_expr(v)}
+        undo()
+        return len(kinds) > 1 and on_host(cond)
+    return False
 
 
 def _is_check(node: cst.If) -> bool:

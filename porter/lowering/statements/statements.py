@@ -22,9 +22,10 @@ from porter.lowering.constants import check_patched
 from porter.lowering.evaluation import Body, Start, is_expr
 from porter.lowering.expressions.numba_types import unified
 from porter.lowering.functions.creation import Empty
-from porter.lowering.host.statements import keep, speaks, stays, transparent
+from porter.lowering.host.statements import keep, speaks, stays
 from porter.lowering.state import ambiguous
 from porter.lowering.statements import branches, control, looping
+from porter.lowering.statements.contexts import alone
 from porter.lowering.statements.jumps import jump
 from porter.lowering.statements.names import named
 from porter.lowering.statements.results import give_back
@@ -89,6 +90,8 @@ class FunctionBody(Body):
                 return self._helper_branch(node, statements[k + 1 :])
             if isinstance(node, (cst.For, cst.While)) and contains(node, cst.Return):
                 return self._helper_loop(node, statements[k + 1 :])
+            if isinstance(node, (cst.With, cst.Try)) and contains(node, cst.Return):
+                return self._helper_rest([*alone(self, node), *statements[k + 1 :]])
             last = node.body[-1] if isinstance(node, cst.SimpleStatementLine) else None
             if isinstance(last, cst.Return):
                 self._origin(node)
@@ -104,13 +107,12 @@ class FunctionBody(Body):
         if known is not None:
             return self._helper_rest(then if known else other)
         before = dict(self.env)
-        with self.b.scope.maybe():
-            with self.b.out.block() as one:
-                first = self._helper_rest(then)
-            self.env.clear()
-            self.env.update(before)
-            with self.b.out.block() as two:
-                second = self._helper_rest(other)
+        with self.b.scope.maybe(cond), self.b.out.block() as one:
+            first = self._helper_rest(then)
+        self.env.clear()
+        self.env.update(before)
+        with self.b.scope.maybe(cond, negated=True), self.b.out.block() as two:
+            second = self._helper_rest(other)
         if (one or two) and self.b.out.depth:
             found = self._helper_paths(cond, (first, second), (one, two), node)
             if found is not None:
@@ -219,8 +221,8 @@ class FunctionBody(Body):
                 branches.branch(self, node)
             case cst.FunctionDef(name=name):
                 self.env[name.value] = Function(name.value, node, self.env, self.ev.scope)
-            case cst.With():
-                self.run(transparent(self, node))
+            case cst.With() | cst.Try():
+                self.run(alone(self, node))
             case _:
                 kind = _PLAIN.get(type(node).__name__, type(node).__name__)
                 raise self.b.refuse("PRT902", f"{kind} cannot be converted")
@@ -492,9 +494,4 @@ class FunctionBody(Body):
 _CONSTRUCTS: dict[type[cst.CSTNode], ir.Construct] = {
     cst.For: ir.Construct.FOR, cst.While: ir.Construct.WHILE, cst.If: ir.Construct.IF,
 }  # fmt: skip
-_PLAIN = {
-    "Try": "`try`",
-    "ClassDef": "a class",
-    "Match": "`match`",
-    "TryStar": "`try`",
-}
+_PLAIN = {"ClassDef": "a class", "Match": "`match`", "TryStar": "`try`"}

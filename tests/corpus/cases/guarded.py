@@ -1,0 +1,19 @@
+"""Arguments of tests/corpus/programs/guarded.py."""
+
+from tests.corpus.case import Case, refused
+
+V = "float64[:]"
+
+CASES: dict[str, Case] = {
+    "mean_change": Case(V, "n", least=0),
+    "mean_curvature": Case(V, "n", least=0),
+    "begins_high": Case(f"{V}, float64", "n s", least=0),
+    "begins_low_or_is_short": Case(f"{V}, float64", "n s", least=0),
+    "mean_of_many": Case(f"{V}, int64", "n =7"),
+    "last_of": Case(V, "n", least=0),
+    "fourth": Case(f"{V}, float64", "n s", least=0),
+    "weight_of": refused("Literal[str](flat)", "PRT909", "='flat'"),
+    "weighted": Case(f"{V}, omitted", "n ='half'"),
+    "quietly_divided": Case(f"{V}, {V}", "n:special n:special"),
+    "one_more_than_a_ratio": Case(f"{V}, {V}", "n:special n:special"),
+}

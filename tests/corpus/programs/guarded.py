@@ -1,0 +1,59 @@
+"""Values that Python computes only where a condition allows it."""
+
+import numpy as np
+
+WEIGHTS: dict[str, float] = {"flat": 1.0, "half": 0.5}
+
+
+def mean_change(x):
+    return (x[-1] - x[0]) / (len(x) - 1) if len(x) > 1 else np.nan
+
+
+def mean_curvature(x):
+    n = len(x)
+    curvature = (x[-1] - x[-2] - x[1] + x[0]) / (2 * (n - 2)) if n > 2 else 0.0
+    return curvature * x
+
+
+def begins_high(x, limit):
+    return np.sum(x) if len(x) > 0 and x[0] > limit else np.sum(np.abs(x))
+
+
+def begins_low_or_is_short(x, limit):
+    if len(x) < 2 or x[1] < limit:
+        return x * 0.5
+    return x * 2.0
+
+
+def mean_of_many(x, least):
+    return np.mean(x) if len(x) > least else np.nan
+
+
+def last_of(x):
+    if len(x) > 3:
+        return x[3]
+    return x[-1] if len(x) else x.sum()
+
+
+def fourth(x, scale):
+    return last_of(x) * scale
+
+
+def weight_of(kind):
+    try:
+        return WEIGHTS[kind]
+    except KeyError:
+        return float(kind)
+
+
+def weighted(x, kind="half"):
+    return x * weight_of(kind)
+
+
+def quietly_divided(a, b):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return a / b
+
+
+def one_more_than_a_ratio(x, y):
+    return quietly_divided(x, y) + 1

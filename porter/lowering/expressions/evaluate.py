@@ -390,8 +390,7 @@ class ExpressionEvaluator(Evaluator):
         return calculus.elementwise(self.b, COMPARE[name], x, y)
 
     def _conditional(self, node: cst.IfExp) -> Value:
-        tested = self.tested(node.test)
-        if isinstance(tested, Array):
+        if isinstance(tested := self.tested(node.test), Array):
             raise self.b.refuse("PRT902", "an array has no single truth value", "use `np.where`")
         known = constant_of(cond := truth(tested))
         if known is not None:

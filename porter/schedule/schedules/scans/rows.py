@@ -78,7 +78,7 @@ def _first_stores(w: KernelWriter, kernel: Kernel) -> Lines:
     return lines
 
 
-ROWS = ScanRows()
+ROW_SCAN = ScanRows()
 
 
 def in_rows(kernel: Kernel, around: Around) -> tuple[Alternative, ...]:
@@ -93,7 +93,7 @@ def in_rows(kernel: Kernel, around: Around) -> tuple[Alternative, ...]:
     if around.aliases.with_others(stored) != stored:
         return ()
     fold = replace(fold_of(found.scan, context), origin=found.origin)
-    scan = replace(kernel, schedule=ROWS, axes=found.scan.axes, steps=(fold,),
+    scan = replace(kernel, schedule=ROW_SCAN, axes=found.scan.axes, steps=(fold,),
                    body=(*found.lets, *found.stores))  # fmt: skip
     rows = product(a.extent for a in kernel.axes)
     return (Alternative(scan, "_is_long", (along(scan).extent, rows)),)

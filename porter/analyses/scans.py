@@ -77,10 +77,20 @@ def _scanned(s: ir.Stmt, context: Context) -> list[ir.Stmt] | None:
         return [_line(s, axis, r, context)]
     if s.combine is not None or has_data(s.index):
         return None
+    return [_with_scan(s, r)]
+
+
+def as_scan(s: ir.Write) -> ir.Write | None:
+    """A store with its running fold as a scan, which the threads of a block compute together."""
+    found = _running_fold(s)
+    return None if found is None else _with_scan(s, found[1])
+
+
+def _with_scan(s: ir.Write, r: ir.Reduce) -> ir.Write:
     if isinstance(r, (ir.Recurrence, ir.StateMaps)):
-        return [s]
+        return s
     scan = ir.Scan(r.op, r.axes, r.body, r.dtype)
-    return [replace(s, body=rewrite(s.body, lambda e: scan if e == r else None))]
+    return replace(s, body=rewrite(s.body, lambda e: scan if e == r else None))
 
 
 def _line(s: ir.Write, axis: ir.Axis, r: ir.Reduce, context: Context) -> ir.Stage:

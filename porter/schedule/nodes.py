@@ -160,7 +160,8 @@ class Plan:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What its kernels compute otherwise than NumPy, for the header of the module."""
-        kernels = (i.kernel for i in items_of(self.items) if isinstance(i, Launch))
+        launches = [i for i in items_of(self.items) if isinstance(i, Launch)]
+        kernels = (k for i in launches for k in (i.kernel, *(a.kernel for a in i.alternatives)))
         return tuple(dict.fromkeys(said for k in kernels if (said := k.schedule.remark(k))))
 
     @property

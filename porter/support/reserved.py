@@ -70,7 +70,7 @@ HELPERS = {
     "_refuse_wrapper", "_one_dtype", "_command", "_type_of", "_float64", "_narrow", "_complex128",
     "_grid",
     "_is_large", "_is_medium", "_is_beyond_strips",
-    "_parts", "_columns", "_few_columns", "_is_short", "_is_crowded", "_wide",
+    "_parts", "_columns", "_few_columns", "_is_short", "_is_long", "_is_crowded", "_wide",
     "_of_int64", "_splits",
     "_contiguous", "_own", "_own_part", "_on_stream", "_numba_stream", "_scalar", "_given_back",
     "_stored_back", "_timed", "_repeat", "_milliseconds", "_moved_there", "_in_chunks",

@@ -54,7 +54,7 @@ class Cuda(Target):
         "LARGE": ("1280", "edge of the least result that has enough large tiles for a GPU"),
         "PANEL": ("2048", "elements of a panel of columns that are in shared memory"),
         "WIDTH": ("8", "most columns of a panel that are there at a time"),
-        "LONG": ("64", "least rows of columns whose parts are folded by several threads"),
+        "LONG": ("64", "least length of lines that several threads fold"),
         "CELLS": ("1024", "most elements of an array that each block has in shared memory"),
         "CROWD": ("65536", "least elements that blocks add up in shared memory first"),
         "ALONE": ("65536", "most elements of a turn of a loop that one block takes alone"),

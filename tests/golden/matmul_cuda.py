@@ -11,7 +11,7 @@
 # porter: converts matmul: A, B: integers and bools beside arrays of floats become float64 (a pass over the array)
 # porter: converts matmul: A, B: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified matmul: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:5f086dc378a8c711a3e28ab2bf6cdc053ec7d1eae335bb72f66e8229d24dbff2
+# porter: output sha256:a262b67aa82e9fe93479db95fe77d46afb4a20a5b806b0d09438ffca4f2cb516
 
 """CUDA kernels for the NumPy functions of matmul.py."""
 
@@ -34,7 +34,7 @@ WIDE = EACH * TILE  # edge of the wide tiles
 EACH_LARGE = 8  # rows of a large tile for each of its threads, which has EACH columns
 WIDE_LARGE = EACH_LARGE * TILE  # rows of the large tiles, which have WIDE columns
 LARGE = 1280  # edge of the least result that has enough large tiles for a GPU
-LONG = 64  # least rows of columns whose parts are folded by several threads
+LONG = 64  # least length of lines that several threads fold
 MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 MOST_PARTIALS = 1024  # most blocks of a grid-wide reduction
 WORKSPACE_BYTES = 268435456  # most bytes that are kept from call to call

@@ -11,7 +11,7 @@
 # porter: converts pairwise_distances: x, y: int8, int16, uint8, uint16 and bool beside float64 alone become float64 (a pass over the array)
 # porter: converts pairwise_distances: x, y: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified pairwise_distances: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:379edce7d5b3095affdf3637e8b95432f709857dd4ab32a7b59a106627c46286
+# porter: output sha256:9a6059a54cf78b48daa552ba115033efd882e1aa165c9b19f8494279f638984f
 
 """CUDA kernels for the NumPy functions of pairwise.py."""
 
@@ -32,7 +32,7 @@ PADDED = 17  # row length of a tile: one more avoids bank conflicts
 EACH = 4  # rows and columns of a wide tile for each of its threads
 WIDE = EACH * TILE  # edge of the wide tiles
 LARGE = 1280  # edge of the least result that has enough large tiles for a GPU
-LONG = 64  # least rows of columns whose parts are folded by several threads
+LONG = 64  # least length of lines that several threads fold
 MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 MOST_PARTIALS = 1024  # most blocks of a grid-wide reduction
 WORKSPACE_BYTES = 268435456  # most bytes that are kept from call to call

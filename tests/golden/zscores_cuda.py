@@ -8,7 +8,7 @@
 # porter: converts zscores: table: integers and bools become float64 (a pass over the array)
 # porter: notes zscores: the squared deviations at line 10 are summed in the pass that finds the mean, so rounded otherwise
 # porter: verified zscores: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:afc8bc5b5dc56a02693231695fd697c2f6eb7ff6bc93cfb2cf44190e68817e17
+# porter: output sha256:bc86208fa9b296323a61b8f2e09aed966d34acd25d3e1f254b07127844f70162
 
 """CUDA kernels for the NumPy functions of zscores.py."""
 
@@ -24,7 +24,7 @@ from numba import config, cuda
 
 THREADS = 256  # threads of a block; a power of two
 BLOCK_X = 32  # threads of a block along the fast axis, where there are several
-LONG = 64  # least rows of columns whose parts are folded by several threads
+LONG = 64  # least length of lines that several threads fold
 MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 MOST_PARTIALS = 1024  # most blocks of a grid-wide reduction
 WORKSPACE_BYTES = 268435456  # most bytes that are kept from call to call

@@ -266,6 +266,7 @@ def run(
     every: int,
     least: int,
     bound: Callable[..., Any] = bound,
+    checked: Callable[..., Iterator[str]] = checked,
 ) -> int:
     """Run one of so many programs; 1 if a call is wrong, or if there were fewer than `least`."""
     warnings.simplefilter("ignore")

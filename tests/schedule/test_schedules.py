@@ -17,7 +17,7 @@ from porter.resolve.globals import Globals
 from porter.schedule.base import Kernel, KernelWriters
 from porter.schedule.elementwise import is_elementwise
 from porter.schedule.printer import plan_text
-from porter.schedule.registry import ONE_BLOCK, SCHEDULES, TIME_TILE, registered
+from porter.schedule.registry import OTHERS, SCHEDULES, registered
 from porter.source.module import SourceModule
 from tests.schedule.recipe.warp import WarpRows
 from tests.support.paths import ROOT
@@ -40,6 +40,11 @@ FUNCTIONS = {
     "recurrence": (
         "def f(x, a):\n    for i in range(1, x.shape[0]):\n        x[i] += a * x[i - 1]\n",
         "float64[:], float64",
+    ),
+    "row_scan": (
+        "def f(x, a):\n    for c in range(x.shape[0]):\n        for i in range(1, x.shape[1]):\n"
+        "            x[c, i] += a * x[c, i - 1]\n",
+        "float64[:, :], float64",
     ),
     "coupled": (
         "def f(x, a):\n    for i in range(2, x.shape[0]):\n"
@@ -79,7 +84,7 @@ FUNCTIONS = {
         "float64[:], int64",
     ),
 }  # fmt: skip
-NAMES = [s.name for s in (*SCHEDULES, ONE_BLOCK, TIME_TILE)]
+NAMES = [s.name for s in (*SCHEDULES, *OTHERS)]
 
 
 def test_each_schedule_has_a_template_of_its_own() -> None:

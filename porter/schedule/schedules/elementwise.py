@@ -18,6 +18,7 @@ from porter.schedule.base import (
 )
 from porter.schedule.domains import flat_loop, is_short, loop
 from porter.schedule.schedules.private import crowded
+from porter.schedule.schedules.scans.rows import in_rows
 from porter.schedule.writing import Lines
 
 
@@ -41,8 +42,8 @@ class Elementwise(Schedule):
         return (ir.Stage(kernel.axes, kernel.body, kernel.origin),)
 
     def alternatives(self, kernel: Kernel, around: Around) -> tuple[Alternative, ...]:
-        """Sums in shared memory, where many threads add to few elements."""
-        return crowded(kernel, around) if kernel.axes else ()
+        """Sums in shared memory, where many threads add to few elements; blocks for long rows."""
+        return (*crowded(kernel, around), *in_rows(kernel, around)) if kernel.axes else ()
 
     def launches(self, kernel: Kernel) -> tuple[Grid, ...]:
         """A thread for each element."""

@@ -53,17 +53,8 @@ class RecurrenceLine(ScanLine):
         return 3 * (SCAN_BARRIERS + 1)
 
     def remark(self, kernel: Kernel) -> str:
-        """That of floats, whose roundings are others; integers are the same in any order."""
-        if kernel.reductions[0][1].dtype.kind != "f":
-            return ""
-        line = kernel.folds[0].origin.span.line
-        r = kernel.reductions[0][1]
-        if isinstance(r, ir.Linear) and not _guarded(r):
-            return f"the sums at line {line} are computed in parts, so rounded otherwise"
-        return (
-            f"the recurrence at line {line} is computed in parts, so rounded otherwise; "
-            f"{self.when_in_order()} computes it in order"
-        )
+        """What is rounded otherwise, and what is not composed."""
+        return remark_of(kernel, self.when_in_order())
 
     def when_in_order(self) -> str:
         """What is not composed, and is one block's."""
@@ -84,14 +75,43 @@ class RecurrenceLine(ScanLine):
         own = {**_pairs(w, name, r), **own_part(w, kernel)}
         loads = given_parts(w, own, kernel, partial)
         own["before_it"] = _step(w, own, *loads)
-        with w.slot() as own["start_lines"]:
-            own["start"] = w.expr(r.start)
-        w.names[r.axes[0].name] = str(own["index"])
-        own["step"] = _step(w, own, r.body, r.factor)
-        own["in_order"] = in_order(w, name, r)
-        own["store"] = stored(w, kernel)
-        return {"k": first, "parts": parts, "partial": partial, "scan": w, "own": own,
-                "guarded": _guarded(r), "towards": r.towards, "resets": r.resets}  # fmt: skip
+        found = _elements(w, kernel, own)
+        return {"k": first, "parts": parts, "partial": partial, "scan": w, **found}
+
+
+def remark_of(kernel: Kernel, in_order: str) -> str:
+    """That of floats, whose roundings are others; integers are the same in any order."""
+    if kernel.reductions[0][1].dtype.kind != "f":
+        return ""
+    line = kernel.folds[0].origin.span.line
+    r = kernel.reductions[0][1]
+    if isinstance(r, ir.Linear) and not _guarded(r):
+        return f"the sums at line {line} are computed in parts, so rounded otherwise"
+    return (
+        f"the recurrence at line {line} is computed in parts, so rounded otherwise; "
+        f"{in_order} computes it in order"
+    )
+
+
+def linear_elements(w: KernelWriter, kernel: Kernel, first: str, last: str) -> dict[str, object]:
+    """The names and lines of a launch that goes through the elements of lines."""
+    name, r = kernel.reductions[0]
+    assert isinstance(r, ir.Linear)
+    own = {**_pairs(w, name, r), "index": w.index(along(kernel).name), "first": first, "last": last}
+    return _elements(w, kernel, own)
+
+
+def _elements(w: KernelWriter, kernel: Kernel, own: dict[str, object]) -> dict[str, object]:
+    """The lines of a launch for the elements, and of what kind the steps are."""
+    name, r = kernel.reductions[0]
+    assert isinstance(r, ir.Linear)
+    with w.slot() as own["start_lines"]:
+        own["start"] = w.expr(r.start)
+    w.names[r.axes[0].name] = str(own["index"])
+    own["step"] = _step(w, own, r.body, r.factor)
+    own["in_order"] = in_order(w, name, r)
+    own["store"] = stored(w, kernel)
+    return {"own": own, "guarded": _guarded(r), "towards": r.towards, "resets": r.resets}
 
 
 def parts_writer(kernel: Kernel, writers: KernelWriters, nothing: ir.Recurrence) -> KernelWriter:

@@ -47,12 +47,12 @@ class ScanLines(Schedule):
 
     def launches(self, kernel: Kernel) -> tuple[Grid, ...]:
         """A block for each line, with no more threads than the line can use."""
-        lines, length = product(a.extent for a in _lines(kernel)), along(kernel).extent
+        lines, length = product(a.extent for a in lines_of(kernel)), along(kernel).extent
         return (Grid(((lines, "1"),), Fitted(length), (lines, length)),)
 
     def threads(self, kernel: Kernel) -> tuple[int, tuple[ir.Axis, ...]]:
         """A block for each line."""
-        return BLOCK, _lines(kernel)
+        return BLOCK, lines_of(kernel)
 
     def barriers(self, kernel: Kernel) -> int:
         """The scan of a tile, and after it."""
@@ -62,13 +62,13 @@ class ScanLines(Schedule):
         """The loop over lines, and the tiles of a line."""
         w = writers.writer(kernel)
         shared = scratch(w, kernel)
-        line = flat_loop(w, _lines(kernel), "line")
+        line = flat_loop(w, lines_of(kernel), "line")
         before, axis = w.fresh("before"), along(kernel)
         with w.slot() as comment:
             w.comment(kernel.folds[0].origin)
-            start, lo, hi = _start(w, _scan(kernel)), w.poly(axis.lo), w.poly(axis.hi)
+            start, lo, hi = start_of(w, _scan(kernel)), w.poly(axis.lo), w.poly(axis.hi)
         return {"k": w, "scratch": shared, "line": line, "comment": comment, "start": start,
-                "first": lo, "last": hi, "tiles": _tiles(w, kernel, before, shared)}  # fmt: skip
+                "first": lo, "last": hi, "tiles": tiles_of(w, kernel, before, shared)}  # fmt: skip
 
 
 class ScanLine(ScanLines):
@@ -124,7 +124,7 @@ class ScanLine(ScanLines):
         own |= {"index": w.names[axis.name], "term": term_of(w, before, each)}
         own["join"], own["scratch"] = join(w, each, own_shared)
         return {"k": first, "scratch": shared, "parts": parts, "partial": partial, "scan": w,
-                "own": own, "tiles": _tiles(w, kernel, before, own_shared)}  # fmt: skip
+                "own": own, "tiles": tiles_of(w, kernel, before, own_shared)}  # fmt: skip
 
 
 def _scan(kernel: Kernel) -> ir.Scan:
@@ -138,7 +138,8 @@ def along(kernel: Kernel) -> ir.Axis:
     return next(a for a in kernel.axes if a.name == _scan(kernel).along)
 
 
-def _lines(kernel: Kernel) -> tuple[ir.Axis, ...]:
+def lines_of(kernel: Kernel) -> tuple[ir.Axis, ...]:
+    """The axes of the store whose elements have a line each."""
     return tuple(a for a in kernel.axes if a.name != _scan(kernel).along)
 
 
@@ -150,19 +151,19 @@ def own_part(w: KernelWriter, kernel: Kernel) -> dict[str, object]:
         lo, hi, extent = w.poly(axis.lo), w.poly(axis.hi), w.poly(axis.extent)
     with w.slot() as comment:
         w.comment(kernel.folds[0].origin)
-        start = _start(w, _scan(kernel))
+        start = start_of(w, _scan(kernel))
     return {**names, "along": Loop("", lo, hi, before), "extent": extent, "comment": comment,
             "start": start}  # fmt: skip
 
 
-def _start(w: KernelWriter, r: ir.Scan) -> str:
+def start_of(w: KernelWriter, r: ir.Reduce) -> str:
     """What the fold of nothing is; of integers, an extreme starts from the first element."""
     if r.op in ("max", "min") and r.dtype.kind in "iu":
         return w.initial(r)
     return w.expr(ir.Const(neutral(r.op, r.dtype), r.dtype))
 
 
-def _tiles(
+def tiles_of(
     w: KernelWriter, kernel: Kernel, before: str, shared: Mapping[str, str]
 ) -> dict[str, object]:
     """A tile of the line after the other; `before` is the fold of all earlier ones."""
@@ -172,7 +173,7 @@ def _tiles(
     w.helper(helper)
     scratched, tile = shared[w.shared_type(r.dtype)], w.fresh("tile")
     index = w.index(r.along)
-    start = _start(w, r) if r.op in ("sum", "prod") else ""
+    start = start_of(w, r) if r.op in ("sum", "prod") else ""
     w.names[r.axes[0].name] = index
     term = term_of(w, name, r)
     with w.slot() as store:

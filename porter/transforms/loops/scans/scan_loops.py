@@ -44,7 +44,7 @@ def scan_loops(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ..
         if isinstance(s, ir.For) and s.step in (1, -1):
             after = exposed_scalars(body[k + 1 :])
             if obstacle(s, after, context) is not None and fold_loop(s, after) is None:
-                found = _scanned(s, after, _constants(body[:k]), context)
+                found = scanned(s, after, _constants(body[:k]), context)
         result += found or [s]
     return tuple(result)
 
@@ -60,10 +60,12 @@ def _constants(body: Sequence[ir.Stmt]) -> dict[str, ir.Expr]:
     return last
 
 
-def _scanned(
+def scanned(
     loop: ir.For, after: set[str], known: Mapping[str, ir.Expr], context: Context
 ) -> list[ir.Stmt] | None:
-    """Where a line is one thread's, a linear recurrence stays the loop that it is."""
+    """What a loop accumulates, before the rest of it; None if it cannot be computed so.
+
+    Where a line is one thread's, a linear recurrence stays the loop that it is."""
     found: list[ir.Stmt] | None = None
     if loop.step == 1:
         found = _recurrence(loop, context)

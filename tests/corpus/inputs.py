@@ -291,6 +291,7 @@ CASES: dict[str, Case] = (
         "complex_numbers:quotients": Case("complex128[:], complex128[:]", "n n"),
         "complex_numbers:quotients_in_place": Case("complex128[:, :], int64", "n,m =2"),
         "complex_numbers:magnitude_squared": Case("complex128[:]", "n"),
+        "complex_numbers:turned": Case("complex64[:], float64", "n s"),
         "complex_numbers:conjugate_product": Case("complex128[:], complex128[:]", "n n"),
         "complex_numbers:overflowing": Case("complex128[:]", "n"),
         "complex_numbers:phase_shift": Case("complex128[:], float64", "n s"),

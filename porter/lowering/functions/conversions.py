@@ -50,4 +50,4 @@ def _complex(call: Call) -> Value:
     real, imag = (call.operand(n) if not isinstance(call.value(n), int) else integer(call.value(n))
                   for n in ("real", "imag"))  # fmt: skip
     real, imag = (_single(call, v) if isinstance(v, Array) else v for v in (real, imag))
-    return operate("add", real, operate("mul", imag, number(1j)))
+    return cast(operate("add", real, operate("mul", imag, number(1j))), PYTHON_TYPES["complex"])

@@ -19,7 +19,14 @@ from porter.ir.scalars import (
     operate,
     types_of,
 )
-from porter.lowering.arrays.calculus import Operand, as_array, elementwise, map_arrays, where
+from porter.lowering.arrays.calculus import (
+    Operand,
+    as_array,
+    elementwise,
+    map_arrays,
+    operator,
+    where,
+)
 from porter.lowering.expressions.methods import part
 from porter.lowering.functions.registry import Call, function
 from porter.lowering.functions.ufuncs import KEYWORDS, into, strong, ufunc_row
@@ -174,6 +181,14 @@ def _divmod(call: Call) -> Result:
     if call.name.library == "builtins":
         return tuple(parts)
     return tuple(map(strong, parts))
+
+
+@function("builtins.pow", "base exp mod=None")
+def _pow(call: Call) -> Result:
+    """`base**exp`."""
+    if call.value("mod") is not NONE:
+        raise call.refuse("PRT901", "`pow` with a modulus is not supported", "use `%`")
+    return operator(call.b, "pow", call.operand("base"), call.operand("exp"))
 
 
 @function("numpy.modf", "x")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from porter.lowering.arrays import subscripts
 from porter.lowering.arrays.calculus import astype
+from porter.lowering.arrays.rearrange import flat
 from porter.lowering.arrays.stores import store
 from porter.lowering.functions.registry import Call, function
 from porter.resolve.values import NONE, Array, Value
@@ -52,9 +54,20 @@ def _fill(call: Call) -> Value:
     return NONE
 
 
-@function("ndarray.item", "a")
+@function("ndarray.item", "a index=None")
 def _item(call: Call) -> Value:
-    array = call.array("a")
-    if array.ndim:
-        raise call.refuse("PRT901", "`.item()` of an array cannot be converted")
-    return array.at(())
+    """An element as Python's number: the only one, or that at an index in row-major order."""
+    array, index = call.array("a"), call.value("index")
+    if index is NONE and array.ndim:
+        raise call.refuse("PRT901", "`.item()` of an array cannot be converted",
+                          "index the element, as in `.item(0)`")  # fmt: skip
+    items = list(index) if isinstance(index, tuple) else [index]
+    one = array if len(items) == array.ndim else flat(call.b, array)
+    element = array.at(()) if index is NONE else subscripts.index(call.b, one, items)
+    name, value = _PYTHON[array.dtype.kind]
+    return call.as_function(f"builtins.{name}", **{value: element})
+
+
+#: Python's type of an element, and the parameter of it as a function
+_PYTHON = {"b": ("bool", "x"), "i": ("int", "x"), "u": ("int", "x"), "f": ("float", "x"),
+           "c": ("complex", "real")}  # fmt: skip

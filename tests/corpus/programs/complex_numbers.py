@@ -92,3 +92,7 @@ def quotients_in_place(x, steps):
     for _ in range(steps):
         x[0] /= x[0]
     return x.real.copy()
+
+
+def turned(z, angle):
+    return z * complex(np.cos(angle), np.sin(angle))

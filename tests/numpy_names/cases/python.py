@@ -48,6 +48,13 @@ ROWS: dict[str, Row] = {
     "builtins.divmod": Row(
         "x, y = divmod(v, w)\nreturn x + y", dtypes=f"{INTEGER} {REAL}", domain="nonzero"
     ),
+    "builtins.pow": Row(
+        "o[:] = pow(v, 2)",
+        "for i in range(len(v)):\n    o[i] = pow(v[i], 3)",
+        "pow(v, w)",
+        dtypes="f4 f8",
+        domain="pos",
+    ),
     "builtins.reversed": Row("for i in reversed(range(len(v))):\n    o[i] = v[i] * i"),
     "numpy.ndindex": Row("for i, k in np.ndindex(A.shape):\n    O[i, k] = A[i, k] * i"),
     "numpy.ndenumerate": Row("for (i, k), x in np.ndenumerate(A):\n    O[i, k] = x * k"),

@@ -445,7 +445,7 @@ class ExpressionEvaluator(Evaluator):
                 continue
             assert isinstance(element.slice, cst.Index)
             value = self(element.slice.value)
-            if isinstance(value, tuple) and not isinstance(element.slice.value, cst.List):
+            if isinstance(value, tuple) and not isinstance(value, Listed) and len(node.slice) == 1:
                 items += value
             else:
                 items.append(self._item(value))

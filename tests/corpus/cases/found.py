@@ -71,4 +71,6 @@ CASES: dict[str, Case] = {
     "tangent_beside_narrow": Case(
         "float64[:], float32[:]", "=np.arange(5.0)+8.0 =np.full(5,15,dtype='float32')"
     ),
+    "blank_edges": Case("float64[:, :]", "n,m"),
+    "ends_by_name": Case("float64[:, :]", "n,m"),
 }

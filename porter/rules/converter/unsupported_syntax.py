@@ -9,7 +9,8 @@ class UnsupportedSyntax(ConverterRule):
     """
     ## What it does
 
-    Reports statements and expressions that cannot be converted: `try`, `with` (except
+    Reports statements and expressions that cannot be converted: `try` (except where nothing
+    in it can fail, as for an entry of a dictionary of constants), `with` (except
     `np.errstate`), generators, classes, and dicts, sets or strings within array code. Where
     nothing on the device depends on them, such statements stay on the host (PRT912).
 

@@ -83,7 +83,7 @@ def _build(
     for _ in range(MAX_RESTARTS):
         env, parameters = _environment(builder, function, types, scope)
         evaluator = ExpressionEvaluator(builder, scope, env, FunctionBody)
-        builder.scope.active.append(function.name)
+        builder.place.active.append(function.name)
         builder.place.only_returned = only_returned(statements_of(function.node))
         try:
             if function.parts is not None:

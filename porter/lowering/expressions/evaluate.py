@@ -35,6 +35,7 @@ from porter.lowering.expressions.equality import (
     identical,
     is_static,
 )
+from porter.lowering.expressions.guarded import guarded
 from porter.lowering.expressions.methods import attribute
 from porter.lowering.expressions.numba_types import inferred, matched, unified
 from porter.lowering.expressions.stencils import from_element
@@ -349,8 +350,7 @@ class ExpressionEvaluator(Evaluator):
             known = constant_of(truth(x))
             if known is not None and bool(known) == (op == "or"):
                 return x
-            with self.b.scope.maybe(truth(x), negated=op == "or"):
-                y = self.numeric(right)
+            y = guarded(self, right, truth(x), negated=op == "or")
         if isinstance(x, Array) or isinstance(y, Array):
             raise self.b.refuse("PRT902", f"`{op}` of arrays is ambiguous",
                                 f"use `{'&' if op == 'and' else '|'}`")  # fmt: skip
@@ -395,10 +395,9 @@ class ExpressionEvaluator(Evaluator):
         known = constant_of(cond := truth(tested))
         if known is not None:
             return self(node.body if known else node.orelse)
-        with self.b.scope.maybe(cond):
-            then = self.numeric(node.body)
-        with self.b.scope.maybe(cond, negated=True):
-            then, other = unified(then, self.numeric(node.orelse), self.typed)
+        then = guarded(self, node.body, cond, negated=False)
+        other = guarded(self, node.orelse, cond, negated=True)
+        then, other = unified(then, other, self.typed)
         return calculus.either(self.b, cond, then, other, "a conditional expression")
 
     # -- subscripts ------------------------------------------------------------------

@@ -73,7 +73,7 @@ def inline(
         own = bind_parameters(ev, function, positional, keywords)
         return ev.within(ev.scope, closure | own)(function.body)
     assert isinstance(function, cst.FunctionDef)
-    active = ev.b.scope.active
+    active = ev.b.place.active
     if callee.name in active or len(active) >= MAX_DEPTH:
         raise ev.b.refuse("PRT902", f"`{callee.name}` is recursive, which kernels do not support",
                           "write it as a loop")  # fmt: skip
@@ -82,7 +82,7 @@ def inline(
         _check_decorators(ev, scope, function)
     env = closure | bind_parameters(ev, function, positional, keywords)
     # an attempt inside that is given up puts back a copy of the list
-    ev.b.scope.active = [*active, callee.name]
+    ev.b.place.active = [*active, callee.name]
     outer = ev.b.place.origin
     stencil = stencil_of(ev.scope, function)
     try:
@@ -92,7 +92,7 @@ def inline(
         body.lent = tuple(a for v in ev.env.values() for a in arrays_in(v))
         result = body.run_helper(list(statements_of(function)))
     finally:
-        ev.b.scope.active = active
+        ev.b.place.active = active
         ev.b.place.origin = outer
     return NONE if result is None else result
 

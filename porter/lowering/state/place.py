@@ -28,6 +28,7 @@ class Place(Part):
     results: tuple[cst.BaseExpression, ...] = ()  # what the function's own `return` gives back
     only_returned: dict[str, cst.BaseExpression] = field(default_factory=dict)
     letters: dict[str, str] = field(default_factory=dict)  # that a layout gives to sizes
+    active: list[str] = field(default_factory=list)  # the functions being evaluated
     squeezed: set[cst.BaseExpression] = field(default_factory=set)  # those whose rank is known late
 
     def refuse(self, code: str, message: str, help: str = "") -> Refusal:

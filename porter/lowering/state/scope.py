@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -78,6 +78,20 @@ def _constant(p: Poly) -> int:
     return sum(c for monomial, c in p.terms if monomial == ())
 
 
+def parts(cond: ir.Expr, negated: bool) -> Iterator[tuple[ir.Expr, bool]]:
+    """Conditions that hold together, each with whether it is negated."""
+    match cond:
+        case ir.Cast(arg=arg, dtype=dtype) if dtype.kind == arg.dtype.kind == "b":
+            yield from parts(arg, negated)
+        case ir.Op(op="not", args=(inner,)):
+            yield from parts(inner, not negated)
+        case ir.Op(op=op, args=(a, b)) if op == ("or" if negated else "and"):
+            yield from parts(a, negated)
+            yield from parts(b, negated)
+        case _:
+            yield cond, negated
+
+
 @dataclass
 class LoopScope(Part):
     """What is around the current statement."""
@@ -91,7 +105,7 @@ class LoopScope(Part):
     entered: tuple[ir.Expr, ...] = ()  # those of the whole block: sizes that meet in it meet then
     data_branches: int = 0  # branches that data decides
     speculative: int = 0  # inside code that Python may not run: nothing of it may have an effect
-    active: list[str] = field(default_factory=list)  # the functions being evaluated
+    waits: bool = False  # whether tests of arguments wait for the condition of such code
 
     @property
     def in_while(self) -> bool:
@@ -113,17 +127,32 @@ class LoopScope(Part):
             self.ranges[:], self.apart[:] = ranges, apart
 
     @contextmanager
-    def maybe(self, cond: ir.Expr, *, negated: bool = False) -> Iterator[None]:
-        """Evaluate what Python runs only where a condition holds, or does not if it is `negated`:
-        values are chosen among afterwards, and the host tests arguments only where it holds."""
+    def maybe(self) -> Iterator[None]:
+        """Evaluate what Python may not run: values are chosen among afterwards."""
         outer, self.conditional = self.conditional, True
-        kept = len(self.conditions)
-        if on_host(cond) and not self.indices & _names(cond):
-            self.conditions.append(operate("not", cond) if negated else cond)
         self.speculative += 1
         try:
             yield
         finally:
             self.conditional = outer
             self.speculative -= 1
+
+    def tested(self, cond: ir.Expr, negated: bool) -> list[ir.Expr]:
+        """What the host can test of a condition, or of its negation, before anything runs."""
+        return [
+            operate("not", part) if flipped else part for part, flipped in parts(cond, negated)
+            if on_host(part) and not self.indices & _names(part)
+        ]  # fmt: skip
+
+    @contextmanager
+    def only_where(self, conditions: Sequence[ir.Expr]) -> Iterator[None]:
+        """As `maybe`, of what runs only where the host finds that all conditions hold."""
+        outer, self.waits = self.waits, True
+        kept = len(self.conditions)
+        self.conditions += conditions
+        try:
+            with self.maybe():
+                yield
+        finally:
+            self.waits = outer
             del self.conditions[kept:]

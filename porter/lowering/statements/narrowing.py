@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from porter import ir
 from porter.ir.scalars import on_host, operate
-from porter.lowering.state.scope import LoopScope
+from porter.lowering.state.scope import LoopScope, parts
 from porter.sizes.polynomial import Poly
 
 __all__ = ["narrow", "narrow_rest"]
@@ -20,29 +20,15 @@ def narrow(scope: LoopScope, cond: ir.Expr, *, negated: bool) -> None:
     What the intervals of the loops cannot say is kept as a condition, if the host can test it.
     """
     testable = on_host(cond)
-    for part, flipped in _parts(cond, negated):
+    for part, flipped in parts(cond, negated):
         if not _said(scope, part, flipped) and testable:
             scope.conditions.append(operate("not", part) if flipped else part)
 
 
 def narrow_rest(scope: LoopScope, cond: ir.Expr) -> None:
     """The rest of an iteration that is left where a condition holds."""
-    for part, flipped in _parts(cond, True):
+    for part, flipped in parts(cond, True):
         _said(scope, part, flipped)
-
-
-def _parts(cond: ir.Expr, negated: bool) -> Iterator[tuple[ir.Expr, bool]]:
-    """Conditions that hold together, each with whether it is negated."""
-    match cond:
-        case ir.Cast(arg=arg, dtype=dtype) if dtype.kind == arg.dtype.kind == "b":
-            yield from _parts(arg, negated)
-        case ir.Op(op="not", args=(inner,)):
-            yield from _parts(inner, not negated)
-        case ir.Op(op=op, args=(a, b)) if op == ("or" if negated else "and"):
-            yield from _parts(a, negated)
-            yield from _parts(b, negated)
-        case _:
-            yield cond, negated
 
 
 def _said(scope: LoopScope, part: ir.Expr, flipped: bool) -> bool:

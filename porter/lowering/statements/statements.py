@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import libcst as cst
@@ -20,6 +21,7 @@ from porter.lowering.arrays.compaction import held_mask, whole
 from porter.lowering.arrays.stores import no_target, same_kind, shows, store
 from porter.lowering.constants import check_patched
 from porter.lowering.evaluation import Body, Start, is_expr
+from porter.lowering.expressions.guarded import guarded_block
 from porter.lowering.expressions.numba_types import unified
 from porter.lowering.functions.creation import Empty
 from porter.lowering.host.statements import keep, speaks, stays
@@ -107,12 +109,11 @@ class FunctionBody(Body):
         if known is not None:
             return self._helper_rest(then if known else other)
         before = dict(self.env)
-        with self.b.scope.maybe(cond), self.b.out.block() as one:
-            first = self._helper_rest(then)
+        guard = partial(guarded_block, self.b, self.env, cond)
+        first, one = guard(lambda: self._helper_rest(then), negated=False)
         self.env.clear()
         self.env.update(before)
-        with self.b.scope.maybe(cond, negated=True), self.b.out.block() as two:
-            second = self._helper_rest(other)
+        second, two = guard(lambda: self._helper_rest(other), negated=True)
         if (one or two) and self.b.out.depth:
             found = self._helper_paths(cond, (first, second), (one, two), node)
             if found is not None:
@@ -449,7 +450,7 @@ class FunctionBody(Body):
         else:
             result = operator(self.b, op, current, value)
         if not isinstance(target, Array):
-            if isinstance(node.target, cst.Name) and len(self.b.scope.active) == 1:
+            if isinstance(node.target, cst.Name) and len(self.b.place.active) == 1:
                 self.b.out.updated.add(node.target.value)
             self.assign(node.target, result)
             return

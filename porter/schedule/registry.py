@@ -19,7 +19,6 @@ from porter.schedule.schedules.scans.bounded import BoundedLine
 from porter.schedule.schedules.scans.coupled import CoupledLine
 from porter.schedule.schedules.scans.quotient import QuotientLine
 from porter.schedule.schedules.scans.recurrence import RecurrenceLine
-from porter.schedule.schedules.scans.rows import ROW_SCAN
 from porter.schedule.schedules.scans.scan import ScanLine, ScanLines
 from porter.schedule.schedules.scans.states import StatesLine
 from porter.schedule.schedules.strip import Strip
@@ -51,8 +50,6 @@ SCHEDULES: list[Schedule] = [
 #: no store gets one of these: their kernels are made of launches that are merged
 ONE_BLOCK = OneBlock()
 TIME_TILE = TimeTile()
-#: all that only some launches of others become
-OTHERS: list[Schedule] = [ROW_SCAN, ONE_BLOCK, TIME_TILE]
 
 
 def candidates(s: ir.Write | ir.Stage, context: Context) -> Iterator[Schedule]:

@@ -17,7 +17,8 @@ from porter.resolve.globals import Globals
 from porter.schedule.base import Kernel, KernelWriters
 from porter.schedule.elementwise import is_elementwise
 from porter.schedule.printer import plan_text
-from porter.schedule.registry import OTHERS, SCHEDULES, registered
+from porter.schedule.registry import ONE_BLOCK, SCHEDULES, TIME_TILE, registered
+from porter.schedule.schedules.scans.rows import ROW_SCAN
 from porter.source.module import SourceModule
 from tests.schedule.recipe.warp import WarpRows
 from tests.support.paths import ROOT
@@ -84,7 +85,7 @@ FUNCTIONS = {
         "float64[:], int64",
     ),
 }  # fmt: skip
-NAMES = [s.name for s in (*SCHEDULES, *OTHERS)]
+NAMES = [s.name for s in (*SCHEDULES, ROW_SCAN, ONE_BLOCK, TIME_TILE)]
 
 
 def test_each_schedule_has_a_template_of_its_own() -> None:

@@ -146,5 +146,10 @@ def _said(cond: ir.Expr, *, holds: bool) -> Iterator[Poly]:
             yield from _said(b, holds=holds)
         case ir.Op(op=("lt" | "ge") as op, args=(ir.Value(poly=left), ir.Value(poly=right))):
             yield right - left - 1 if (op == "lt") == holds else left - right
+        case ir.Op(
+            op="ne", args=(ir.Value(poly=size), ir.Const(value=0) | ir.Value(poly=Poly(terms=())))
+        ):
+            if holds and size.is_nonneg():
+                yield size - 1
         case ir.Op(op=("gt" | "le") as op, args=(ir.Value(poly=left), ir.Value(poly=right))):
             yield left - right - 1 if (op == "gt") == holds else right - left

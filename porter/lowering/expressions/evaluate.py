@@ -35,9 +35,9 @@ from porter.lowering.expressions.equality import (
     identical,
     is_static,
 )
-from porter.lowering.expressions.guarded import guarded
+from porter.lowering.expressions.guarded import boolean, conditional
 from porter.lowering.expressions.methods import attribute
-from porter.lowering.expressions.numba_types import inferred, matched, unified
+from porter.lowering.expressions.numba_types import inferred, matched
 from porter.lowering.expressions.stencils import from_element
 from porter.lowering.expressions.tables import table, table_item
 from porter.lowering.expressions.texts import said
@@ -104,7 +104,10 @@ class ExpressionEvaluator(Evaluator):
 
     def tested(self, node: cst.BaseExpression) -> Numeric:
         """What an `if` asks of an expression: a text, a tuple and None are true or not."""
-        value = self(node)
+        if isinstance(node, cst.BooleanOperation):
+            value = self.b.seen(node, boolean(self, node, asked=True))
+        else:
+            value = self(node)
         known = known_truth(value)
         return self.as_numeric(value, node) if known is None else number(known)
 
@@ -152,12 +155,12 @@ class ExpressionEvaluator(Evaluator):
                 return self.b.host.made(self._unary(node))
             case cst.BinaryOperation():
                 return self.b.host.made(self._binary(node))
-            case cst.BooleanOperation(left=left, operator=operator, right=right):
-                return self._boolean(left, type(operator).__name__.lower(), right)
+            case cst.BooleanOperation():
+                return boolean(self, node, asked=False)
             case cst.Comparison():
                 return self._comparison(node)
             case cst.IfExp():
-                return self._conditional(node)
+                return conditional(self, node)
             case cst.Subscript():
                 return self._subscript(node)
             case cst.Lambda():
@@ -340,25 +343,6 @@ class ExpressionEvaluator(Evaluator):
         x, y = self.as_numeric(left, node.left), self.as_numeric(right, node.right)
         return calculus.operator(self.b, BINARY[type(node.operator).__name__], x, y)
 
-    def _boolean(self, left: cst.BaseExpression, op: str, right: cst.BaseExpression) -> Value:
-        value = self(left)
-        static = known_truth(value)
-        if static is not None:
-            return value if static == (op == "or") else self(right)
-        x = self.as_numeric(value, left)
-        if not isinstance(x, Array):
-            known = constant_of(truth(x))
-            if known is not None and bool(known) == (op == "or"):
-                return x
-            y = guarded(self, right, truth(x), negated=op == "or")
-        if isinstance(x, Array) or isinstance(y, Array):
-            raise self.b.refuse("PRT902", f"`{op}` of arrays is ambiguous",
-                                f"use `{'&' if op == 'and' else '|'}`")  # fmt: skip
-        if x.dtype.kind != "b" or y.dtype.kind != "b":
-            raise self.b.refuse("PRT902", f"`{op}` of numbers returns a number, not a truth value",
-                                "compare the numbers first: `x != 0`")  # fmt: skip
-        return operate(op, x, y)
-
     def _comparison(self, node: cst.Comparison) -> Value:
         left = self(node.left)
         result: Numeric | None = None
@@ -388,17 +372,6 @@ class ExpressionEvaluator(Evaluator):
             raise self.b.refuse("PRT902", f"the comparison `{name}` is not supported")
         x, y = self.as_numeric(left, node), self.as_numeric(right, node)
         return calculus.elementwise(self.b, COMPARE[name], x, y)
-
-    def _conditional(self, node: cst.IfExp) -> Value:
-        if isinstance(tested := self.tested(node.test), Array):
-            raise self.b.refuse("PRT902", "an array has no single truth value", "use `np.where`")
-        known = constant_of(cond := truth(tested))
-        if known is not None:
-            return self(node.body if known else node.orelse)
-        then = guarded(self, node.body, cond, negated=False)
-        other = guarded(self, node.orelse, cond, negated=True)
-        then, other = unified(then, other, self.typed)
-        return calculus.either(self.b, cond, then, other, "a conditional expression")
 
     # -- subscripts ------------------------------------------------------------------
 

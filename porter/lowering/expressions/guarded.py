@@ -1,4 +1,4 @@
-"""Values that Python computes only where a condition holds: `x[0] if len(x) else 0`."""
+"""Values that Python computes only where a condition holds: `x[0] if len(x) else 0`, `a and b`."""
 
 from __future__ import annotations
 
@@ -8,20 +8,72 @@ from typing import TypeVar
 import libcst as cst
 
 from porter import ir
+from porter.dtypes.dtype import WEAK_BOOL
+from porter.ir.scalars import constant_of, operate, truth
 from porter.ir.walk import walk
+from porter.lowering.arrays.calculus import either
 from porter.lowering.evaluation import Evaluator, Numeric
+from porter.lowering.expressions.numba_types import unified
 from porter.lowering.state.builder import Builder
-from porter.resolve.values import Array, Value
+from porter.resolve.values import Array, Value, known_truth
 from porter.sizes.polynomial import sym
 
 V = TypeVar("V")
 Made = list[ir.Stmt]
 
 
-def guarded(ev: Evaluator, node: cst.BaseExpression, cond: ir.Expr, *, negated: bool) -> Numeric:
+def conditional(ev: Evaluator, node: cst.IfExp) -> Value:
+    """`a if c else b`."""
+    tested = ev.tested(node.test)
+    if isinstance(tested, Array):
+        raise ev.b.refuse("PRT902", "an array has no single truth value", "use `np.where`")
+    cond = truth(tested)
+    known = constant_of(cond)
+    if known is not None:
+        return ev(node.body if known else node.orelse)
+    then = _value(ev, node.body, cond, negated=False)
+    other = _value(ev, node.orelse, cond, negated=True)
+    then, other = unified(then, other, ev.typed)
+    return either(ev.b, cond, then, other, "a conditional expression")
+
+
+def boolean(ev: Evaluator, node: cst.BooleanOperation, *, asked: bool) -> Value:
+    """`a and b`, `a or b`; where only their truth is `asked`, of numbers too."""
+    op = type(node.operator).__name__.lower()
+    value = ev.tested(node.left) if asked else ev(node.left)
+    static = known_truth(value)
+    if static is not None:
+        return value if static == (op == "or") else ev(node.right)
+    x = ev.as_numeric(value, node.left)
+    if not isinstance(x, Array):
+        x = truth(x) if asked else x
+        known = constant_of(truth(x))
+        if known is not None and bool(known) == (op == "or"):
+            return x
+        y = _value(ev, node.right, truth(x), negated=op == "or", asked=asked)
+    if isinstance(x, Array) or isinstance(y, Array):
+        raise ev.b.refuse("PRT902", f"`{op}` of arrays is ambiguous",
+                          f"use `{'&' if op == 'and' else '|'}`")  # fmt: skip
+    y = truth(y) if asked else y
+    if x.dtype.kind != "b" or y.dtype.kind != "b":
+        raise ev.b.refuse("PRT902", f"`{op}` of numbers returns a number, not a truth value",
+                          "compare the numbers first: `x != 0`")  # fmt: skip
+    made = operate(op, x, y)
+    if x.dtype.weak and y.dtype.weak and isinstance(made, ir.Op):
+        return ir.Op(op, (x, y), WEAK_BOOL)  # Python's own
+    return made
+
+
+def _value(
+    ev: Evaluator, node: cst.BaseExpression, cond: ir.Expr, *, negated: bool, asked: bool = False
+) -> Numeric:
     """The value of an expression that is evaluated where a condition holds, or does not hold if
     it is `negated`."""
-    return _guarded(ev.b, ev.env, cond, negated, lambda: (ev.numeric(node), []))[0]
+
+    def evaluate() -> tuple[Numeric, Made]:
+        return ev.tested(node) if asked else ev.numeric(node), []
+
+    return _guarded(ev.b, ev.env, cond, negated, evaluate)[0]
 
 
 def guarded_block(

@@ -39,15 +39,16 @@ def fourth(x, scale):
     return last_of(x) * scale
 
 
-def weight_of(kind):
+def weighed(x, kind="flat"):
     try:
-        return WEIGHTS[kind]
+        weight = WEIGHTS[kind]
     except KeyError:
-        return float(kind)
+        weight = float(kind)
+    return x * weight
 
 
 def weighted(x, kind="half"):
-    return x * weight_of(kind)
+    return weighed(x, kind) + 1
 
 
 def quietly_divided(a, b):
@@ -57,3 +58,20 @@ def quietly_divided(a, b):
 
 def one_more_than_a_ratio(x, y):
     return quietly_divided(x, y) + 1
+
+
+def product_of_firsts(x, y):
+    return x[0] * y[0] if len(x) and len(y) else 0.0
+
+
+def scaled_if_asked(x, n, k):
+    if n and not (k and len(x) > 40):
+        return x * n
+    return x + k
+
+
+def either_size(x, y):
+    total = 0.0
+    while total < 3 and (len(x) or len(y)):
+        total += 1.0
+    return x * total

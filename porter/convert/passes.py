@@ -48,6 +48,7 @@ from porter.transforms.loops.orders.panels import in_panels
 from porter.transforms.loops.own_arrays import store_in_place
 from porter.transforms.loops.raised_first import raise_first
 from porter.transforms.loops.scans.scan_loops import scan_loops
+from porter.transforms.loops.starts import write_out_starts
 
 Body = tuple[ir.Stmt, ...]
 
@@ -84,6 +85,8 @@ PASSES = (
     # a loop that only its accumulation keeps in order is parallel without it
     Pass("scan loops", scan_loops),
     Pass("place loops", place_loops),
+    # what a variable was before such a loop is no data, and needs no launch of its own
+    Pass("write out starts", write_out_starts),
     # from here on the axes of a statement are threads: of stores that meet, one is chosen
     Pass("last writer", resolve_last_writers),
     # a loop that became a reduction left a variable with its result, which is on the device

@@ -6,7 +6,7 @@ Results that nothing else reads stay in registers.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
 from porter import ir
@@ -90,13 +90,13 @@ def localised(kernel: Kernel, around: Around, word: str) -> Kernel:
 
     steps: list[Step] = []
     for step in kernel.parts:
-        steps.append(_named(_localise(step, names, stored, change), stored))
+        steps.append(with_its_name(_localise(step, names, stored, change), stored))
         if isinstance(step, Fold):
             known[step.name] = names[step.name]
     return replace(kernel, steps=tuple(steps))
 
 
-def _named(step: Step, stored: set[str]) -> Step:
+def with_its_name(step: Step, stored: Collection[str] = ()) -> Step:
     """A result that is just one fold and stays in the kernel: the fold takes its name."""
     if not isinstance(step, Fold) or step.store is not None or len(step.reductions) != 1:
         return step

@@ -31,6 +31,7 @@ from porter.diagnostics import Refusal
 from porter.resolve.globals import Globals
 from porter.schedule.elementwise import is_elementwise
 from porter.source.module import SourceModule
+from porter.support.reserved import MARK
 from tests.corpus.check import compare
 from tests.end_to_end.refusals import class_of, cured, summary
 from tests.programs.calls import arrays_as, numbers_as
@@ -155,6 +156,7 @@ def judged(
     """The calls of one function, by what became of them; `cure` makes it for a signature."""
     names = [p.name for p in made.plan.parameters]
     served = [names.index(n) for n in any_rank(made)]
+    names = [n.removesuffix(MARK) for n in names]  # as the caller writes them
     if every:
         served = [i for i, p in enumerate(made.plan.parameters) if p.ndim]
     result: dict[str, Any] = {

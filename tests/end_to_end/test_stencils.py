@@ -184,9 +184,13 @@ def test_numbers_have_numbas_types(
     assert equal(expected, outcome(getattr(loaded(Path(made.output)), name), a))
 
 
-def test_kernels_of_it_are_verified(shell: Shell) -> None:
+@pytest.mark.parametrize(
+    "names",
+    [("average",), pytest.param(("average", "moving", "step"), marks=pytest.mark.long)],
+    ids=len,
+)
+def test_kernels_of_it_are_verified(shell: Shell, names: tuple[str, ...]) -> None:
     shell.write("f.py", SOURCE)
-    names = ("average", "moving", "step")
     assert shell.convert("f.py", *(f"-f{n}" for n in names), verify=True) == 0
     text = (shell.folder / "f_cuda.py").read_text()
     assert "1 <= i < a.shape[0] - 1" in text

@@ -62,7 +62,15 @@ def test_a_product_with_zero_is_no_choice() -> None:
     assert "* (0.0 if on[k_] else 1.0)" in text
 
 
-@pytest.mark.parametrize(("engine", "count"), [("simulator", 36), ("emulator", 18)])
+@pytest.mark.parametrize(
+    ("engine", "count"),
+    [
+        ("simulator", 14),
+        ("emulator", 8),
+        pytest.param("simulator", 36, marks=pytest.mark.long),
+        pytest.param("emulator", 18, marks=pytest.mark.long),
+    ],
+)
 def test_random_loops(engine: str, count: int) -> None:
     """NaN and infinities, lines at the borders of tiles, two steps in a turn."""
     assert_none_wrong("carried_child", engine, str(count), "0")

@@ -78,7 +78,15 @@ def test_other_turns_have_none(turn: str) -> None:
     assert "for panel in" not in plan_of(turn)
 
 
-@pytest.mark.parametrize(("engine", "count"), [("simulator", 40), ("emulator", 24)])
+@pytest.mark.parametrize(
+    ("engine", "count"),
+    [
+        ("simulator", 16),
+        ("emulator", 10),
+        pytest.param("simulator", 40, marks=pytest.mark.long),
+        pytest.param("emulator", 24, marks=pytest.mark.long),
+    ],
+)
 def test_random_closures(engine: str, count: int) -> None:
     """Sizes at the borders of panels, NaN and infinities, turns that are no closures."""
     assert_none_wrong("closures_child", engine, str(count), "0")

@@ -185,7 +185,15 @@ def test_lines_match_only_turns_of_a_panel() -> None:
     assert not rows.schedule.matches(ir.Stage((overlapping,), rows.body, rows.origin), buffers)
 
 
-@pytest.mark.parametrize(("engine", "count"), [("simulator", 45), ("emulator", 22)])
+@pytest.mark.parametrize(
+    ("engine", "count"),
+    [
+        ("simulator", 18),
+        ("emulator", 10),
+        pytest.param("simulator", 45, marks=pytest.mark.long),
+        pytest.param("emulator", 22, marks=pytest.mark.long),
+    ],
+)
 def test_random_eliminations(engine: str, count: int) -> None:
     """Sizes at the borders of panels, blocks and tiles; wide and high matrices; no eliminations."""
     assert_none_wrong("panels_child", engine, str(count), "0")

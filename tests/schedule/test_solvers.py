@@ -78,6 +78,7 @@ def test_what_is_solved_is_no_copy_that_others_read(shell: Shell) -> None:
     ].verified
 
 
+@pytest.mark.long
 def test_a_stack_is_verified(shell: Shell) -> None:
     """Among the cases are NaN, infinity, integers and matrices that are nearly singular."""
     shell.write("f.py", f"{SOLVE.rstrip()} * 2\n")

@@ -52,9 +52,10 @@ class LoopTotal(Total):
                 if isinstance(step, ir.Stage):
                     w.block(step.body)
                     continue
-                assert step.store is not None
                 value = w.expr(step.value)
-                w.emit(f"{element(w, step.store)} = {value}")
+                target = element(w, step.store) if step.store is not None else step.name
+                if value != target:
+                    w.emit(f"{target} = {value}")
         # what only the store of the result touches, the parts are not given
         read = loaded(*(r for _, r in kernel.reductions))
         stored = {f.store.buffer for f in kernel.folds if f.store is not None} - read

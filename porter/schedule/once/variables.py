@@ -8,11 +8,11 @@ from dataclasses import replace
 from porter import ir
 from porter.analyses.accesses import Access, accesses, as_local, picks, surely_writes, touches
 from porter.ir.effects import defs_in, uses_in
-from porter.ir.rebuild import rename_variables
+from porter.ir.rebuild import map_exprs, rename_variables
 from porter.ir.walk import loaded, rewrite, scalars_of
 from porter.schedule.base import Around, Fold, Kernel
 from porter.schedule.sharing import onto
-from porter.schedule.within import members
+from porter.schedule.within import members, with_its_name
 
 
 def in_variables(kernel: Kernel, around: Around) -> Kernel:
@@ -27,6 +27,48 @@ def in_variables(kernel: Kernel, around: Around) -> Kernel:
             kernel = replace(kernel, steps=tuple(_with(s, name) for s in kernel.parts))
             stage = next(s for s in kernel.parts if isinstance(s, ir.Stage) and s.axes)
     return kernel
+
+
+def results_in_variables(kernel: Kernel, around: Around) -> Kernel:
+    """The kernel with the results that only its last thread reads in variables of that thread."""
+    for name in [f.name for f in kernel.folds]:
+        (fold, *others) = [f for f in kernel.folds if f.name == name]
+        if fold.store is not None and not others and _is_read_last(kernel, fold, around):
+            around.dropped.add(name)
+            kernel = replace(kernel, steps=tuple(_reading(s, fold) for s in kernel.parts))
+    return kernel
+
+
+def _is_read_last(kernel: Kernel, fold: Fold, around: Around) -> bool:
+    """Whether nothing but what is computed of the kernel's results reads this one."""
+    buffer, own = around.context.buffers[fold.name], members(kernel)
+    if buffer.parameter or buffer.shape or around.aliases.with_others({fold.name}) != {fold.name}:
+        return False
+    if around.users[fold.name] != sum(fold.name in uses_in((m,)).arrays for m in own):
+        return False
+    # a fold would need it in all threads, and what the array held before is in no variable
+    if fold.name in loaded(*(r for _, r in kernel.reductions), fold.value):
+        return False
+    after = kernel.parts[kernel.parts.index(fold) + 1 :]
+    stored = any(fold.name in defs_in(s.body).arrays for s in after if isinstance(s, ir.Stage))
+    return not stored
+
+
+def _reading(step: Fold | ir.Stage, fold: Fold) -> Fold | ir.Stage:
+    """A step that reads the variable; the fold itself, without its store and under one name."""
+
+    def change(e: ir.Expr) -> ir.Expr | None:
+        return (
+            ir.Local(fold.name, e.dtype)
+            if isinstance(e, ir.Load) and e.buffer == fold.name
+            else None
+        )
+
+    if isinstance(step, ir.Stage):
+        return map_exprs(step, change)
+    if step is fold:
+        return with_its_name(replace(step, store=None))
+    return replace(step, value=rewrite(step.value, change))
 
 
 def has_variables(kernel: Kernel) -> bool:

@@ -30,7 +30,7 @@ from porter.schedule.base import (
 )
 from porter.schedule.domains import grouped, is_short, over_grid, product
 from porter.schedule.once.spreads import with_spread
-from porter.schedule.once.variables import has_variables, in_variables
+from porter.schedule.once.variables import has_variables, in_variables, results_in_variables
 from porter.schedule.sharing import extreme_of, onto, with_place
 from porter.schedule.steps import (
     carried,
@@ -106,8 +106,8 @@ class Total(Schedule):
         return None if found is None else replace(kernel, steps=(*kernel.steps, found))
 
     def finish(self, kernel: Kernel, around: Around) -> Kernel:
-        """With what is stored for its folds alone in variables."""
-        return in_variables(kernel, around)
+        """With what is stored for its folds alone, and what is read of them alone, in variables."""
+        return results_in_variables(in_variables(kernel, around), around)
 
     def in_one_block(
         self, kernel: Kernel, loops: frozenset[str] | None
@@ -165,9 +165,10 @@ class Total(Schedule):
                 if isinstance(step, ir.Stage):
                     final.block(step.body)
                     continue
-                assert step.store is not None
                 value = final.expr(step.value)
-                final.emit(f"{element(final, step.store)} = {value}")
+                target = element(final, step.store) if step.store is not None else step.name
+                if value != target:
+                    final.emit(f"{target} = {value}")
         return {"k": w, "scratch": shared, "positions": positions, "passes": passes,
                 "several": several, "block": block, "counter": w.counts() if counted else "",
                 "partials": [(name, b.name) for name, b in partial.items()],
@@ -193,7 +194,9 @@ def _named_apart(kernel: Kernel) -> Kernel:
 
 
 def _apart(step: BlockStep) -> BlockStep:
-    return replace(step, name=f"{step.name}_value") if isinstance(step, Fold) else step
+    if not isinstance(step, Fold) or step.store is None:
+        return step
+    return replace(step, name=f"{step.name}_value")
 
 
 def _first(kernel: Kernel) -> tuple[ir.Stage, ...]:

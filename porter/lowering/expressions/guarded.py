@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 import libcst as cst
 
 from porter import ir
+from porter.diagnostics import Refusal
 from porter.dtypes.dtype import WEAK_BOOL
 from porter.ir.scalars import constant_of, operate, truth
 from porter.ir.walk import walk
 from porter.lowering.arrays.calculus import either
+from porter.lowering.arrays.compaction import whole
 from porter.lowering.evaluation import Evaluator, Numeric
 from porter.lowering.expressions.numba_types import unified
 from porter.lowering.state.builder import Builder
@@ -19,15 +22,20 @@ from porter.resolve.values import Array, Value, known_truth
 from porter.sizes.polynomial import sym
 
 V = TypeVar("V")
+N = TypeVar("N", bound=Numeric)
 Made = list[ir.Stmt]
 
 
 def conditional(ev: Evaluator, node: cst.IfExp) -> Value:
     """`a if c else b`."""
-    tested = ev.tested(node.test)
-    if isinstance(tested, Array):
-        raise ev.b.refuse("PRT902", "an array has no single truth value", "use `np.where`")
-    cond = truth(tested)
+
+    def test() -> ir.Expr:
+        tested = ev.tested(node.test)
+        if isinstance(tested, Array):
+            raise ev.b.refuse("PRT902", "an array has no single truth value", "use `np.where`")
+        return truth(tested)
+
+    cond = _counted(ev, test(), test, node.body, node.orelse)
     known = constant_of(cond)
     if known is not None:
         return ev(node.body if known else node.orelse)
@@ -44,7 +52,12 @@ def boolean(ev: Evaluator, node: cst.BooleanOperation, *, asked: bool) -> Value:
     static = known_truth(value)
     if static is not None:
         return value if static == (op == "or") else ev(node.right)
+
+    def left() -> Numeric:
+        return ev.as_numeric(ev.tested(node.left) if asked else ev(node.left), node.left)
+
     x = ev.as_numeric(value, node.left)
+    x = _counted(ev, x, left, node.right)
     if not isinstance(x, Array):
         x = truth(x) if asked else x
         known = constant_of(truth(x))
@@ -62,6 +75,27 @@ def boolean(ev: Evaluator, node: cst.BooleanOperation, *, asked: bool) -> Value:
     if x.dtype.weak and y.dtype.weak and isinstance(made, ir.Op):
         return ir.Op(op, (x, y), WEAK_BOOL)  # Python's own
     return made
+
+
+def _counted(ev: Evaluator, cond: N, test: Callable[[], N], *guarded: cst.BaseExpression) -> N:
+    """A test on the number of elements that a mask selects, known to the host where the guarded
+    values need them as an array: `s[0] if len(s) > 0 else 0` with `s = x[x > 0]`."""
+    b = ev.b
+    if isinstance(cond, Array) or not any(isinstance(e, ir.Reduce) for e in walk(cond)):
+        return cond
+    if not any(isinstance(v, Array) and v.lead for v in ev.env.values()):
+        return cond
+    needed: list[Array] = []
+    with suppress(Refusal), b.attempt(ev.env) as undo:
+        known = len(b.selections.compacted)
+        for node in guarded:
+            ev(node)
+        made = [array for array, _ in b.selections.compacted[known:]]
+        undo()
+        needed = [a for a in made if any(a is value for value in ev.env.values())]
+    for array in needed:
+        whole(b, array)
+    return test() if needed else cond
 
 
 def _value(

@@ -19,4 +19,8 @@ CASES: dict[str, Case] = {
     "product_of_firsts": Case(f"{V}, {V}", "n n", least=0),
     "scaled_if_asked": Case(f"{V}, int64, int64", "n =2 =n%2"),
     "either_size": Case(f"{V}, {V}", "n n", least=0),
+    "first_above": Case(f"{V}, float64", "n s", least=0),
+    "doubled_at_last_above": Case(f"{V}, float64", "n s", least=1),
+    "span_above": Case(f"{V}, float64", "n s", least=0),
+    "first_if_large": Case(f"{V}, float64", "n s", least=0),
 }

@@ -75,3 +75,27 @@ def either_size(x, y):
     while total < 3 and (len(x) or len(y)):
         total += 1.0
     return x * total
+
+
+def first_above(x, t):
+    s = x[x > t]
+    return s[0] if len(s) > 0 else 0.0
+
+
+def doubled_at_last_above(x, t):
+    where = np.flatnonzero(x > t)
+    k = where[-1] if where.size > 1 else 0
+    return x[k] * 2
+
+
+def span_above(x, t):
+    s = x[x > t]
+    lowest, highest = (s[0], s[-1]) if s.size else (0.0, 0.0)
+    return highest - lowest
+
+
+def first_if_large(x, t):
+    s = x[x > t]
+    if len(s) > 0 and s[0] > 1.0:
+        return s[0]
+    return 0.0

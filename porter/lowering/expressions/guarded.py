@@ -35,7 +35,7 @@ def conditional(ev: Evaluator, node: cst.IfExp) -> Value:
             raise ev.b.refuse("PRT902", "an array has no single truth value", "use `np.where`")
         return truth(tested)
 
-    cond = _counted(ev, test(), test, node.body, node.orelse)
+    cond = counted(ev, test(), test, node.body, node.orelse)
     known = constant_of(cond)
     if known is not None:
         return ev(node.body if known else node.orelse)
@@ -57,7 +57,7 @@ def boolean(ev: Evaluator, node: cst.BooleanOperation, *, asked: bool) -> Value:
         return ev.as_numeric(ev.tested(node.left) if asked else ev(node.left), node.left)
 
     x = ev.as_numeric(value, node.left)
-    x = _counted(ev, x, left, node.right)
+    x = counted(ev, x, left, node.right)
     if not isinstance(x, Array):
         x = truth(x) if asked else x
         known = constant_of(truth(x))
@@ -77,7 +77,7 @@ def boolean(ev: Evaluator, node: cst.BooleanOperation, *, asked: bool) -> Value:
     return made
 
 
-def _counted(ev: Evaluator, cond: N, test: Callable[[], N], *guarded: cst.BaseExpression) -> N:
+def counted(ev: Evaluator, cond: N, test: Callable[[], N], *guarded: cst.BaseExpression) -> N:
     """A test on the number of elements that a mask selects, known to the host where the guarded
     values need them as an array: `s[0] if len(s) > 0 else 0` with `s = x[x > 0]`."""
     b = ev.b

@@ -6,9 +6,11 @@ from contextlib import suppress
 
 import libcst as cst
 
+from porter import ir
 from porter.diagnostics import Refusal
 from porter.ir.scalars import constant_of, on_host
 from porter.lowering.evaluation import Body, is_expr
+from porter.lowering.expressions.guarded import counted
 from porter.lowering.expressions.texts import is_text
 from porter.lowering.host.statements import host_can_test, keep
 from porter.lowering.statements.control import branch_on, orelse, suite
@@ -41,7 +43,7 @@ def return_either(body: Body, node: cst.IfExp, line: cst.SimpleStatementLine) ->
         give_back(body, node)
 
     def branches() -> None:
-        branch_on(body, body.ev.condition(node.test), [then], [])
+        branch_on(body, _tested(body, node), [then], [])
         body.run([other])
 
     ways = (branches, value) if _is_one_pythons(body, node) else (value, branches)
@@ -59,11 +61,18 @@ def return_either(body: Body, node: cst.IfExp, line: cst.SimpleStatementLine) ->
 def _is_one_pythons(body: Body, node: cst.IfExp) -> bool:
     """Whether the host decides if a number is Python's or NumPy's: no variable holds both."""
     with suppress(Refusal), body.b.attempt(body.env) as undo:
-        cond = body.ev.condition(node.test)
+        cond = _tested(body, node)
         kinds = {v.dtype.weak for v in map(body.ev, (node.body, node.orelse)) if is_expr(v)}
         undo()
         return len(kinds) > 1 and on_host(cond)
     return False
+
+
+def _tested(body: Body, node: cst.IfExp) -> ir.Expr:
+    """The condition, of which the host knows how many elements a mask selects."""
+    ev = body.ev
+    first = ev.condition(node.test)
+    return counted(ev, first, lambda: ev.condition(node.test), node.body, node.orelse)
 
 
 def _is_check(node: cst.If) -> bool:

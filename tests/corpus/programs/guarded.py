@@ -91,7 +91,7 @@ def doubled_at_last_above(x, t):
 def span_above(x, t):
     s = x[x > t]
     lowest, highest = (s[0], s[-1]) if s.size else (0.0, 0.0)
-    return highest - lowest
+    return x + (highest - lowest)
 
 
 def first_if_large(x, t):

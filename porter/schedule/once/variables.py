@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from porter import ir
 from porter.analyses.accesses import Access, accesses, as_local, picks, surely_writes, touches
-from porter.ir.effects import defs_in, nodes_of, uses_in
+from porter.ir.effects import defs_in, uses_in
 from porter.ir.rebuild import map_exprs, rename_variables
 from porter.ir.walk import loaded, rewrite, scalars_of
 from porter.schedule.base import Around, Fold, Kernel
@@ -51,11 +51,11 @@ def _is_read_last(kernel: Kernel, fold: Fold, around: Around) -> bool:
         return False
     after = kernel.parts[kernel.parts.index(fold) + 1 :]
     stored = any(fold.name in defs_in(s.body).arrays for s in after if isinstance(s, ir.Stage))
-    return not stored and any(fold.name in loaded(*_read(s)) for s in after)
+    return not stored and any(_reads(s, fold.name) for s in after)
 
 
-def _read(step: Fold | ir.Stage) -> Iterable[ir.Expr]:
-    return (step.value,) if isinstance(step, Fold) else nodes_of(step)
+def _reads(step: Fold | ir.Stage, name: str) -> bool:
+    return name in (loaded(step.value) if isinstance(step, Fold) else uses_in((step,)).arrays)
 
 
 def _reading(step: Fold | ir.Stage, fold: Fold) -> Fold | ir.Stage:

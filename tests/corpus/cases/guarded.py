@@ -21,6 +21,6 @@ CASES: dict[str, Case] = {
     "either_size": Case(f"{V}, {V}", "n n", least=0),
     "first_above": Case(f"{V}, float64", "n s", least=0),
     "doubled_at_last_above": Case(f"{V}, float64", "n s", least=1),
-    "span_above": Case(f"{V}, float64", "n s", least=0),
+    "span_above": Case(f"{V}, float64", "n s", least=1),
     "first_if_large": Case(f"{V}, float64", "n s", least=0),
 }

@@ -90,8 +90,8 @@ def doubled_at_last_above(x, t):
 
 def span_above(x, t):
     s = x[x > t]
-    lowest, highest = (s[0], s[-1]) if s.size else (0.0, 0.0)
-    return x + (highest - lowest)
+    lowest, highest = (s[0], s[-1]) if s.size else (x[0], x[0])
+    return highest - lowest
 
 
 def first_if_large(x, t):

@@ -35,8 +35,15 @@ def results_in_variables(kernel: Kernel, around: Around) -> Kernel:
         (fold, *others) = [f for f in kernel.folds if f.name == name]
         if fold.store is not None and not others and _is_read_last(kernel, fold, around):
             around.dropped.add(name)
-            kernel = replace(kernel, steps=tuple(_reading(s, fold) for s in kernel.parts))
+            needed = {n for f in kernel.folds if f is not fold for n in _needs(f)}
+            steps = tuple(_reading(s, fold, needed) for s in kernel.parts)
+            kernel = replace(kernel, steps=steps)
     return kernel
+
+
+def _needs(fold: Fold) -> set[str]:
+    """The folds that it is folded together with."""
+    return {fold.argument} if fold.spread is None else {fold.argument, fold.spread.total}
 
 
 def _is_read_last(kernel: Kernel, fold: Fold, around: Around) -> bool:
@@ -58,8 +65,9 @@ def _reads(step: Fold | ir.Stage, name: str) -> bool:
     return name in (loaded(step.value) if isinstance(step, Fold) else uses_in((step,)).arrays)
 
 
-def _reading(step: Fold | ir.Stage, fold: Fold) -> Fold | ir.Stage:
-    """A step that reads the variable; the fold itself, without its store and under one name."""
+def _reading(step: Fold | ir.Stage, fold: Fold, others: set[str]) -> Fold | ir.Stage:
+    """A step that reads the variable; the fold itself, without its store, and under one name where
+    no other fold needs the old one."""
 
     def change(e: ir.Expr) -> ir.Expr | None:
         return (
@@ -71,7 +79,8 @@ def _reading(step: Fold | ir.Stage, fold: Fold) -> Fold | ir.Stage:
     if isinstance(step, ir.Stage):
         return map_exprs(step, change)
     if step is fold:
-        return with_its_name(replace(step, store=None))
+        kept = replace(step, store=None)
+        return kept if fold.reductions[0][0] in others else with_its_name(kept)
     return replace(step, value=rewrite(step.value, change))
 
 

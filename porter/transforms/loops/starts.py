@@ -14,7 +14,7 @@ from porter import ir
 from porter.ir.context import Context
 from porter.ir.effects import defs_in, uses_in
 from porter.ir.rebuild import map_blocks
-from porter.ir.scalars import cast, constant_of
+from porter.ir.scalars import cast, constant_of, operate
 from porter.ir.walk import jumps, loaded, rewrite, scalars_of, walk
 from porter.ir.weights import is_trivial
 
@@ -71,7 +71,17 @@ def _begun(start: ir.Let, reader: ir.Stmt) -> ir.Stmt:
                 return cast(then, e.dtype)
         return cast(start.value, e.dtype) if _is(e, start.name) else None
 
-    return replace(reader, value=rewrite(reader.value, begun))
+    return replace(reader, value=_as_truth(rewrite(reader.value, begun)))
+
+
+def _as_truth(value: ir.Expr) -> ir.Expr:
+    """`found` of `True if found else False`."""
+    match value:
+        case ir.Select(cond, ir.Const(True), ir.Const(False), dtype) if dtype.kind == "b":
+            return cond
+        case ir.Select(cond, ir.Const(False), ir.Const(True), dtype) if dtype.kind == "b":
+            return operate("not", cond)
+    return value
 
 
 def _is(e: ir.Expr, name: str) -> bool:

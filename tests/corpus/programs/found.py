@@ -447,3 +447,11 @@ def blank_edges(x):
 def ends_by_name(x):
     ends, at = [0, -1], (0, 1)
     return x[ends] + x[:, (1, 1)].sum() * x[at]
+
+
+def first_two_in_turns(x, turns):
+    head = np.diag(x[None, :])
+    for _ in range(turns):
+        inner = x[1:-1]
+        x[:2] = np.exp(-(inner[:2] ** 2)) / x[:2]
+    return head.copy()

@@ -8,7 +8,7 @@ from porter.convert.passes import plan
 from porter.diagnostics import Refusal
 from porter.schedule.printer import plan_text
 from tests.programs.check import array_program
-from tests.schedule.children import assert_none_wrong
+from tests.schedule.children import assert_none_wrong, programs_of
 
 LOOP = """import numpy as np
 
@@ -62,15 +62,7 @@ def test_a_product_with_zero_is_no_choice() -> None:
     assert "* (0.0 if on[k_] else 1.0)" in text
 
 
-@pytest.mark.parametrize(
-    ("engine", "count"),
-    [
-        ("simulator", 14),
-        ("emulator", 8),
-        pytest.param("simulator", 36, marks=pytest.mark.long),
-        pytest.param("emulator", 18, marks=pytest.mark.long),
-    ],
-)
+@pytest.mark.parametrize(("engine", "count"), programs_of((14, 8), (36, 18)))
 def test_random_loops(engine: str, count: int) -> None:
     """NaN and infinities, lines at the borders of tiles, two steps in a turn."""
     assert_none_wrong("carried_child", engine, str(count), "0")

@@ -7,7 +7,7 @@ import pytest
 from porter.convert.passes import plan
 from porter.schedule.printer import plan_text
 from tests.programs.check import array_program
-from tests.schedule.children import assert_none_wrong
+from tests.schedule.children import assert_none_wrong, programs_of
 
 LOOP = """import numpy as np
 
@@ -78,15 +78,7 @@ def test_other_turns_have_none(turn: str) -> None:
     assert "for panel in" not in plan_of(turn)
 
 
-@pytest.mark.parametrize(
-    ("engine", "count"),
-    [
-        ("simulator", 16),
-        ("emulator", 10),
-        pytest.param("simulator", 40, marks=pytest.mark.long),
-        pytest.param("emulator", 24, marks=pytest.mark.long),
-    ],
-)
+@pytest.mark.parametrize(("engine", "count"), programs_of((16, 10), (40, 24)))
 def test_random_closures(engine: str, count: int) -> None:
     """Sizes at the borders of panels, NaN and infinities, turns that are no closures."""
     assert_none_wrong("closures_child", engine, str(count), "0")

@@ -7,7 +7,7 @@ import pytest
 from porter.convert.passes import plan
 from porter.schedule.printer import plan_text
 from tests.programs.check import array_program
-from tests.schedule.children import assert_none_wrong
+from tests.schedule.children import assert_none_wrong, programs_of
 
 SHORTEST = """import numpy as np
 
@@ -89,15 +89,7 @@ def test_otherwise_it_copies_what_it_stores(body: str) -> None:
     assert "x_old" not in text
 
 
-@pytest.mark.parametrize(
-    ("engine", "count"),
-    [
-        ("simulator", 16),
-        ("emulator", 8),
-        pytest.param("simulator", 40, marks=pytest.mark.long),
-        pytest.param("emulator", 20, marks=pytest.mark.long),
-    ],
-)
+@pytest.mark.parametrize(("engine", "count"), programs_of((16, 8), (40, 20)))
 def test_random_loops_and_statements(engine: str, count: int) -> None:
     """Shapes of 0 and 1 and others, places in the first and the last row, conditions, integers."""
     assert_none_wrong("forwarded_child", engine, str(count), "0")

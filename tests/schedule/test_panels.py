@@ -11,7 +11,7 @@ from porter.schedule.printer import plan_text
 from porter.schedule.schedules.panel import PanelLines
 from porter.schedule.schedules.tile import Tile
 from porter.source.module import SourceModule
-from tests.schedule.children import assert_none_wrong
+from tests.schedule.children import assert_none_wrong, programs_of
 from tests.support.shell import Shell
 
 HEAD = "import numpy as np\n\n\n"
@@ -185,15 +185,7 @@ def test_lines_match_only_turns_of_a_panel() -> None:
     assert not rows.schedule.matches(ir.Stage((overlapping,), rows.body, rows.origin), buffers)
 
 
-@pytest.mark.parametrize(
-    ("engine", "count"),
-    [
-        ("simulator", 18),
-        ("emulator", 10),
-        pytest.param("simulator", 45, marks=pytest.mark.long),
-        pytest.param("emulator", 22, marks=pytest.mark.long),
-    ],
-)
+@pytest.mark.parametrize(("engine", "count"), programs_of((18, 10), (45, 22)))
 def test_random_eliminations(engine: str, count: int) -> None:
     """Sizes at the borders of panels, blocks and tiles; wide and high matrices; no eliminations."""
     assert_none_wrong("panels_child", engine, str(count), "0")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from porter import ir
@@ -68,20 +68,21 @@ def _reads(step: Fold | ir.Stage, name: str) -> bool:
 def _reading(step: Fold | ir.Stage, fold: Fold, others: set[str]) -> Fold | ir.Stage:
     """A step that reads the variable; the fold itself, without its store, and under one name where
     no other fold needs the old one."""
-
-    def change(e: ir.Expr) -> ir.Expr | None:
-        return (
-            ir.Local(fold.name, e.dtype)
-            if isinstance(e, ir.Load) and e.buffer == fold.name
-            else None
-        )
-
     if isinstance(step, ir.Stage):
-        return map_exprs(step, change)
+        return map_exprs(step, _variable(fold.name))
     if step is fold:
         kept = replace(step, store=None)
         return kept if fold.reductions[0][0] in others else with_its_name(kept)
-    return replace(step, value=rewrite(step.value, change))
+    return replace(step, value=rewrite(step.value, _variable(fold.name)))
+
+
+def _variable(name: str) -> Callable[[ir.Expr], ir.Expr | None]:
+    """A change that reads a variable in place of the array of this name."""
+
+    def change(e: ir.Expr) -> ir.Expr | None:
+        return ir.Local(name, e.dtype) if isinstance(e, ir.Load) and e.buffer == name else None
+
+    return change
 
 
 def has_variables(kernel: Kernel) -> bool:
@@ -129,8 +130,6 @@ def _with(step: Fold | ir.Stage, name: str) -> Fold | ir.Stage:
     if isinstance(step, ir.Stage):
         return replace(step, body=_under_one_name(as_local(step.body, name, name), name))
 
-    def change(e: ir.Expr) -> ir.Expr | None:
-        return ir.Local(name, e.dtype) if isinstance(e, ir.Load) and e.buffer == name else None
-
-    folded = tuple((n, replace(r, body=rewrite(r.body, change))) for n, r in step.reductions)
+    read = _variable(name)
+    folded = tuple((n, replace(r, body=rewrite(r.body, read))) for n, r in step.reductions)
     return replace(step, reductions=folded)

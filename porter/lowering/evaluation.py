@@ -121,12 +121,13 @@ class Frame:
 class Start:
     """A number before a loop, and the counts: it stays where one of them is below 1.
 
-    `after` is what the name means after the loop.
+    `after` is what the name means after the loop, of one dtype if it is `sure` to run.
     """
 
     number: ir.Expr
     counts: tuple[Poly, ...]
     after: Value | None
+    sure: bool = False
 
 
 @dataclass

@@ -15,7 +15,7 @@ from porter.lowering.evaluation import Body, is_expr
 from porter.lowering.state.ambiguous import candidates_of, check_result, is_ambiguous
 from porter.lowering.state.builder import Builder
 from porter.lowering.statements.jumps import jump
-from porter.lowering.statements.untouched import return_unless_run
+from porter.lowering.statements.untouched import narrow_returned, return_unless_run
 from porter.resolve.values import NONE, Array, Listed, Value
 
 
@@ -27,12 +27,13 @@ def give_back(body: Body, node: cst.BaseExpression | None) -> None:
         return
     nodes = [node] if node is not None else []
     elements = [e.value for e in node.elements] if isinstance(node, (cst.Tuple, cst.List)) else []
-    body.b.place.results = (*nodes, *elements)
-    value = NONE if node is None else body.ev(node)
-    body.b.place.results = ()
-    values = list(value) if isinstance(value, tuple) else [value]
-    nodes = elements if isinstance(value, tuple) and elements else nodes
-    returned(body, values, not isinstance(value, tuple), isinstance(value, Listed), nodes)
+    with narrow_returned(body, elements or nodes):
+        body.b.place.results = (*nodes, *elements)
+        value = NONE if node is None else body.ev(node)
+        body.b.place.results = ()
+        values = list(value) if isinstance(value, tuple) else [value]
+        nodes = elements if isinstance(value, tuple) and elements else nodes
+        returned(body, values, not isinstance(value, tuple), isinstance(value, Listed), nodes)
 
 
 def returned(

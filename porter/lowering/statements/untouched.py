@@ -8,7 +8,8 @@ runs.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -17,10 +18,12 @@ import libcst as cst
 from porter import ir
 from porter.diagnostics import Refusal
 from porter.dtypes.dtype import WEAK_INT
+from porter.ir.effects import defs_in, surely_assigned
 from porter.ir.scalars import constant_of, integer, on_host, operate
-from porter.ir.walk import free_names
+from porter.ir.walk import free_names, statements
 from porter.lowering.evaluation import Body, Start, is_expr
 from porter.lowering.expressions.iterations import trips
+from porter.lowering.state.ambiguous import candidates_of
 from porter.resolve.values import Array, Function, Iteration, Value
 from porter.sizes.polynomial import Poly
 from porter.syntax.names import assigned_names, used_names
@@ -69,8 +72,52 @@ def _folded(e: ir.Expr) -> Any:
 def note(body: Body, starts: dict[str, ir.Const], node: cst.For, loop: Iteration) -> None:
     """After the loop: what its names are if no iteration ran."""
     for name, number in starts.items():
-        counts = (trips(loop.range), *_inner(body, node, name))
-        body.flow.untouched[name] = Start(number, counts, body.env.get(name))
+        counts, after = (trips(loop.range), *_inner(body, node, name)), body.env.get(name)
+        last = body.b.out.blocks[-1][-1]
+        sure = isinstance(after, ir.Local) and _has_one_dtype(body, last, after.name, len(counts))
+        body.flow.untouched[name] = Start(number, counts, after, sure)
+
+
+def _has_one_dtype(body: Body, loop: ir.Stmt, name: str, depth: int) -> bool:
+    """Whether each iteration of loops, that many inside each other, gives a variable NumPy's
+    number: `s += x[i]` is of x's dtype, whatever `s` was."""
+    block: Sequence[ir.Stmt] = (loop,)
+    for _ in range(depth):
+        (*others, block_of) = [s for s in block if name in defs_in((s,)).scalars]
+        if others or not isinstance(block_of, ir.For):
+            return False
+        block = block_of.body
+    made = [s.value for s in statements(tuple(block)) if isinstance(s, ir.Let) and s.name == name]
+    found = {c.dtype for v in made for c in candidates_of(body.b.dtypes, v)}
+    return name in surely_assigned(block) and len(found) == 1 and not next(iter(found)).weak
+
+
+@contextmanager
+def narrow_returned(body: Body, nodes: Sequence[cst.BaseExpression]) -> Iterator[None]:
+    """While the results are computed: `return_unless_run` returns Python's numbers, so they are
+    made of what the loops leave, which has one dtype."""
+    known = body.b.dtypes.local_candidates
+    before = {n: known.pop(n) for n in _made_by_loops(body, nodes) if n in known}
+    try:
+        yield
+    finally:
+        known.update(before)
+
+
+def _made_by_loops(body: Body, nodes: Sequence[cst.BaseExpression]) -> set[str]:
+    """The variables that no result reads where Python's numbers are returned."""
+    found = [_bare(body, node) for node in nodes]
+    counts = {f[1] for f in found if f is not None}
+    if body.b.out.depth or body.helper or len(counts) != 1:
+        return set()
+    resolved = [body.b.sizes.resolve(n).constant for n in next(iter(counts))]
+    if any(n is not None and n < 1 for n in resolved):
+        return set()
+    names = {n for node, f in zip(nodes, found, strict=True) if f for n in used_names(node)}
+    names -= {n for node, f in zip(nodes, found, strict=True) if not f for n in used_names(node)}
+    starts = ((n, body.flow.untouched[n]) for n in names & body.flow.untouched.keys())
+    after = (s.after for n, s in starts if s.sure and s.after is body.env[n])
+    return {value.name for value in after if isinstance(value, ir.Local)}
 
 
 def counted(body: Body, node: cst.For, loop: Iteration) -> None:

@@ -178,21 +178,34 @@ def _bare(body: Body, node: cst.BaseExpression) -> tuple[ir.Expr, tuple[Poly, ..
     total = _summed(body, node)
     if total is not None:
         return ir.Const(0, WEAK_INT), (total,)
-    names = sorted(n for n in used_names(node) if n in body.env)
-    starts = [body.flow.untouched.get(n) for n in names]
-    if not starts or any(s is None or s.after is not body.env[n]
-                         for n, s in zip(names, starts, strict=True)):  # fmt: skip
+    starts = {n: body.flow.untouched[n] for n in used_names(node) if n in body.flow.untouched}
+    if not starts or any(s.after is not body.env.get(n) for n, s in starts.items()):
         return None
-    known = [s for s in starts if s is not None]
-    if len({s.counts for s in known}) != 1:
+    (counts, *others) = {s.counts for s in starts.values()}
+    rest = used_names(node) & body.env.keys() - starts.keys()
+    if others or not all(_is_argument(body, n) for n in rest):
         return None
+    numbers = {**body.env, **{n: s.number for n, s in starts.items()}}
     try:
-        numbers: dict[str, Value] = {n: s.number for n, s in zip(names, known, strict=True)}
-        value = body.ev.within(body.ev.scope, numbers)(node)
+        with body.b.attempt(body.env) as undo:
+            value = body.ev.within(body.ev.scope, numbers)(node)
+            undo()
     except Refusal:
-        return None  # what NumPy divides by 0 raises in Python
+        return None
     found = _literal(value) or (value if is_expr(value) and on_host(value) else None)
-    return None if found is None else (found, known[0].counts)
+    return None if found is None else (found, counts)
+
+
+def _is_argument(body: Body, name: str) -> bool:
+    """Whether a name still means what the caller gives."""
+    match body.env[name]:
+        case Array(view=view):
+            return view is not None and body.b.out.is_parameter(view.buffer)
+        case ir.Scalar(name=given):
+            return given == name
+        case ir.Value(poly=poly):
+            return poly.name == name
+    return False
 
 
 def _summed(body: Body, node: cst.BaseExpression) -> Poly | None:

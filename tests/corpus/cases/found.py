@@ -74,5 +74,5 @@ CASES: dict[str, Case] = {
     "blank_edges": Case("float64[:, :]", "n,m"),
     "ends_by_name": Case("float64[:, :]", "n,m"),
     # sizes that are equal to min(2, n - 2), which may be below 0
-    "first_two_in_turns": Case("float64[:], int64", "n =3", least=0),
+    "first_two_in_turns": Case("float64[:], int64", "n+4 =3", least=0),
 }

@@ -241,3 +241,44 @@ def break_on_sum(a, limit):
                 break
         out[i] = j
     return out
+
+
+def mean_in_a_loop(x):
+    s = 0.0
+    for v in x:
+        s += v
+    return s / len(x)
+
+
+def variance_in_loops(x):
+    s = 0.0
+    for v in x:
+        s += v
+    mean = s / len(x)
+    q = 0.0
+    for v in x:
+        q += (v - mean) ** 2
+    return q / len(x)
+
+
+def length_in_a_loop(x):
+    s = 0.0
+    for v in x:
+        s += v * v
+    return np.sqrt(s)
+
+
+def distance_and_product(x, y):
+    d = 0.0
+    p = 0.0
+    for i in range(len(x)):
+        d += (x[i] - y[i]) ** 2
+        p += x[i] * y[i]
+    return d**0.5, p, p * 2
+
+
+def sum_and_scaled(x):
+    s = 0.5
+    for v in x:
+        s += v
+    return s, x * s

@@ -95,7 +95,7 @@ def test_a_block_that_does_not_fit_fails(shell: Shell) -> None:
     assert shell.convert("f.py", "--signature", "float64[:, :], float64[:]", "--no-verify") == 0
     path = shell.folder / "f_cuda.py"
     path.write_text(path.read_text().replace("\nTHREADS = 256", "\nTHREADS = 1024"))
-    (found,) = verify_module(path, on=("ptx",), case=0)
+    (found,) = verify_module(path, on=("ptx",), timeout=5)
     unfit = [e for e in found.evidence if e.detail.get("unfit")]
     assert unfit and found.failed and all(e.detail["occupancy"] == 0 for e in unfit)
     (line, *_) = ptx_lines(unfit)

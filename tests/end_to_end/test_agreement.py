@@ -84,8 +84,8 @@ def compare(file: SourceFile, config: Config) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        # a file in 36 always, the others with -m long
-        pytest.param(p, id=p.stem, marks=[pytest.mark.long] if k % 36 else [])
+        # a file in 72 always, the others with -m long
+        pytest.param(p, id=p.stem, marks=[pytest.mark.long] if k % 72 else [])
         for k, p in enumerate(FILES)
     ],
 )

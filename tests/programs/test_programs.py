@@ -25,7 +25,7 @@ OUTCOMES: collections.Counter[str] = collections.Counter()
 
 
 @pytest.mark.slow
-@settings(max_examples=120, derandomize=True, deadline=None, database=None,
+@settings(max_examples=80, derandomize=True, deadline=None, database=None,
           phases=[Phase.generate], suppress_health_check=list(HealthCheck))  # fmt: skip
 @given(programs())
 def test_random_programs_do_what_numpy_does(program: Program) -> None:

@@ -25,7 +25,7 @@ def loop(body: str, bounds: str = "1, n") -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("every", [37, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("every", [74, pytest.param(1, marks=pytest.mark.long)])
 def test_lines_that_end_at_the_borders_of_blocks_and_parts(every: int) -> None:
     assert_none_wrong("bounded_child", "3", "0", str(every))
 

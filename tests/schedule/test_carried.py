@@ -62,7 +62,7 @@ def test_a_product_with_zero_is_no_choice() -> None:
     assert "* (0.0 if on[k_] else 1.0)" in text
 
 
-@pytest.mark.parametrize(("engine", "count"), programs_of((14, 8), (36, 18)))
+@pytest.mark.parametrize(("engine", "count"), programs_of((7, 4), (36, 18)))
 def test_random_loops(engine: str, count: int) -> None:
     """NaN and infinities, lines at the borders of tiles, two steps in a turn."""
     assert_none_wrong("carried_child", engine, str(count), "0")

@@ -78,7 +78,7 @@ def test_other_turns_have_none(turn: str) -> None:
     assert "for panel in" not in plan_of(turn)
 
 
-@pytest.mark.parametrize(("engine", "count"), programs_of((16, 10), (40, 24)))
+@pytest.mark.parametrize(("engine", "count"), programs_of((8, 5), (40, 24)))
 def test_random_closures(engine: str, count: int) -> None:
     """Sizes at the borders of panels, NaN and infinities, turns that are no closures."""
     assert_none_wrong("closures_child", engine, str(count), "0")

@@ -89,7 +89,7 @@ def test_otherwise_it_copies_what_it_stores(body: str) -> None:
     assert "x_old" not in text
 
 
-@pytest.mark.parametrize(("engine", "count"), programs_of((16, 8), (40, 20)))
+@pytest.mark.parametrize(("engine", "count"), programs_of((8, 4), (40, 20)))
 def test_random_loops_and_statements(engine: str, count: int) -> None:
     """Shapes of 0 and 1 and others, places in the first and the last row, conditions, integers."""
     assert_none_wrong("forwarded_child", engine, str(count), "0")

@@ -25,13 +25,13 @@ def loop(body: str, bounds: str = "1, n") -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("every", [19, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("every", [38, pytest.param(1, marks=pytest.mark.long)])
 def test_lines_that_end_at_the_borders_of_blocks_and_parts(every: int) -> None:
     assert_none_wrong("quotients_child", "4", "0", str(every))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("every", [17, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("every", [34, pytest.param(1, marks=pytest.mark.long)])
 def test_composed_elements_are_right_without_the_step_of_the_source(every: int) -> None:
     assert_none_wrong("quotients_child", "4", "0", str(every), "composed")
 

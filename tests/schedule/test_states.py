@@ -28,7 +28,7 @@ def shown(source: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("count", [8, pytest.param(200, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [5, pytest.param(200, marks=pytest.mark.long)])
 def test_machines_at_the_borders_of_blocks_and_parts(count: int) -> None:
     assert_none_wrong("states_child", str(count), "3", "0")
 

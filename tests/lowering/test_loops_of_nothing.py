@@ -18,6 +18,13 @@ SOME = """
         if v > 0:
             s += v
 """
+SKIPPED = """
+    s = 0.0
+    for v in x:
+        if v < 0:
+            continue
+        s += v
+"""
 BOTH = """
     s = 0.0
     q = 0.0
@@ -51,6 +58,7 @@ def host_of(body: str) -> str:
         (f"{SUM}    m = np.sqrt(s)\n    return y * m\n", None),
         (f"{ROWS}    return s\n", "return 0.0\n"),
         (f"{SOME}    return s\n", None),
+        (f"{SKIPPED}    return s\n", None),
         (f"{BOTH}    return s, q\n", None),
     ],
 )

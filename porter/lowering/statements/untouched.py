@@ -20,7 +20,7 @@ from porter.diagnostics import Refusal
 from porter.dtypes.dtype import WEAK_INT
 from porter.ir.effects import defs_in, surely_assigned
 from porter.ir.scalars import constant_of, integer, on_host, operate
-from porter.ir.walk import free_names, statements
+from porter.ir.walk import free_names, jumps, statements
 from porter.lowering.evaluation import Body, Start, is_expr
 from porter.lowering.expressions.iterations import trips
 from porter.lowering.state.ambiguous import candidates_of
@@ -89,7 +89,9 @@ def _has_one_dtype(body: Body, loop: ir.Stmt, name: str, depth: int) -> bool:
         block = block_of.body
     made = [s.value for s in statements(tuple(block)) if isinstance(s, ir.Let) and s.name == name]
     found = {c.dtype for v in made for c in candidates_of(body.b.dtypes, v)}
-    return name in surely_assigned(block) and len(found) == 1 and not next(iter(found)).weak
+    if jumps(block) or name not in surely_assigned(block):
+        return False
+    return len(found) == 1 and not next(iter(found)).weak
 
 
 @contextmanager

@@ -85,7 +85,7 @@ PASSES = (
     # a loop that only its accumulation keeps in order is parallel without it
     Pass("scan loops", scan_loops),
     Pass("place loops", place_loops),
-    # what a variable was before such a loop is no data, and needs no launch of its own
+    # the value that such a loop starts from is no data: to store it would take a launch
     Pass("write out starts", write_out_starts),
     # from here on the axes of a statement are threads: of stores that meet, one is chosen
     Pass("last writer", resolve_last_writers),

@@ -121,7 +121,8 @@ class Frame:
 class Start:
     """A number before a loop, and the counts: it stays where one of them is below 1.
 
-    `after` is what the name means after the loop, of one dtype if it is `sure` to run.
+    `after` is what the name means after the loop.  It is `sure` if every iteration gives the name a
+    number of one dtype.
     """
 
     number: ir.Expr

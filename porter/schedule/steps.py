@@ -298,6 +298,14 @@ def fold(
     }  # fmt: skip
 
 
+def keep_result(w: KernelWriter, step: Fold) -> None:
+    """Store the result of a fold, or give its variable the value."""
+    value = w.expr(step.value)
+    target = element(w, step.store) if step.store is not None else step.name
+    if value != target:
+        w.emit(f"{target} = {value}")
+
+
 def element(w: KernelWriter, s: ir.Write) -> str:
     """What a store without axes stores into."""
     return f"{s.buffer}[{', '.join(w.poly(p) for p in s.index) or w.scalar}]"

@@ -73,20 +73,19 @@ def note(body: Body, starts: dict[str, ir.Const], node: cst.For, loop: Iteration
     """After the loop: what its names are if no iteration ran."""
     for name, number in starts.items():
         counts, after = (trips(loop.range), *_inner(body, node, name)), body.env.get(name)
-        last = body.b.out.blocks[-1][-1]
-        sure = isinstance(after, ir.Local) and _has_one_dtype(body, last, after.name, len(counts))
+        sure = isinstance(after, ir.Local) and _has_one_dtype(body, after.name, len(counts))
         body.flow.untouched[name] = Start(number, counts, after, sure)
 
 
-def _has_one_dtype(body: Body, loop: ir.Stmt, name: str, depth: int) -> bool:
-    """Whether each iteration of loops, that many inside each other, gives a variable NumPy's
-    number: `s += x[i]` is of x's dtype, whatever `s` was."""
-    block: Sequence[ir.Stmt] = (loop,)
+def _has_one_dtype(body: Body, name: str, depth: int) -> bool:
+    """Whether each iteration of the loop that was just emitted gives a variable a NumPy number:
+    `s += x[i]` has x's dtype, whatever `s` was.  The loops are nested to this depth."""
+    block: Sequence[ir.Stmt] = body.b.out.blocks[-1][-1:]
     for _ in range(depth):
-        (*others, block_of) = [s for s in block if name in defs_in((s,)).scalars]
-        if others or not isinstance(block_of, ir.For):
+        assigning = [s for s in block if name in defs_in((s,)).scalars]
+        if len(assigning) != 1 or not isinstance(assigning[0], ir.For):
             return False
-        block = block_of.body
+        block = assigning[0].body
     made = [s.value for s in statements(tuple(block)) if isinstance(s, ir.Let) and s.name == name]
     found = {c.dtype for v in made for c in candidates_of(body.b.dtypes, v)}
     if jumps(block) or name not in surely_assigned(block):
@@ -96,8 +95,8 @@ def _has_one_dtype(body: Body, loop: ir.Stmt, name: str, depth: int) -> bool:
 
 @contextmanager
 def narrow_returned(body: Body, nodes: Sequence[cst.BaseExpression]) -> Iterator[None]:
-    """While the results are computed: `return_unless_run` returns Python's numbers, so they are
-    made of what the loops leave, which has one dtype."""
+    """While the results are computed, variables have the dtype that iterations give them: where no
+    iteration runs, `return_unless_run` returns Python's numbers."""
     known = body.b.dtypes.local_candidates
     before = {n: known.pop(n) for n in _made_by_loops(body, nodes) if n in known}
     try:
@@ -107,7 +106,7 @@ def narrow_returned(body: Body, nodes: Sequence[cst.BaseExpression]) -> Iterator
 
 
 def _made_by_loops(body: Body, nodes: Sequence[cst.BaseExpression]) -> set[str]:
-    """The variables that no result reads where Python's numbers are returned."""
+    """The variables that are only read where the loops have run."""
     found = [_bare(body, node) for node in nodes]
     counts = {f[1] for f in found if f is not None}
     if body.b.out.depth or body.helper or len(counts) != 1:

@@ -15,7 +15,7 @@ from porter.schedule.domains import loop
 from porter.schedule.loops.branchless import without_branches
 from porter.schedule.loops.nested import CALL, FIRST, counted, work_of
 from porter.schedule.schedules.total import Total
-from porter.schedule.steps import comment, element, term_of
+from porter.schedule.steps import comment, keep_result, term_of
 from porter.schedule.writing import KernelWriter, Lines
 
 
@@ -52,10 +52,7 @@ class LoopTotal(Total):
                 if isinstance(step, ir.Stage):
                     w.block(step.body)
                     continue
-                value = w.expr(step.value)
-                target = element(w, step.store) if step.store is not None else step.name
-                if value != target:
-                    w.emit(f"{target} = {value}")
+                keep_result(w, step)
         # what only the store of the result touches, the parts are not given
         read = loaded(*(r for _, r in kernel.reductions))
         stored = {f.store.buffer for f in kernel.folds if f.store is not None} - read

@@ -34,9 +34,9 @@ from porter.schedule.once.variables import has_variables, in_variables, results_
 from porter.schedule.sharing import extreme_of, onto, with_place
 from porter.schedule.steps import (
     carried,
-    element,
     items,
     joins,
+    keep_result,
     over_domains,
     over_partials,
     part,
@@ -165,10 +165,7 @@ class Total(Schedule):
                 if isinstance(step, ir.Stage):
                     final.block(step.body)
                     continue
-                value = final.expr(step.value)
-                target = element(final, step.store) if step.store is not None else step.name
-                if value != target:
-                    final.emit(f"{target} = {value}")
+                keep_result(final, step)
         return {"k": w, "scratch": shared, "positions": positions, "passes": passes,
                 "several": several, "block": block, "counter": w.counts() if counted else "",
                 "partials": [(name, b.name) for name, b in partial.items()],

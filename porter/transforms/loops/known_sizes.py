@@ -31,7 +31,7 @@ def _compared(check: ir.Check) -> Iterator[ir.Check]:
         for one, other in ((check.left, check.right), (check.right, check.left)):
             for atom in other.atoms():
                 if isinstance(atom, Apply) and atom.op == "min" and Poly.atom(atom) == other:
-                    # an axis is not shorter than 0: of 0 == min(2, n - 2) follows no 0 <= n - 2
+                    # a length is at least 0: for n = 0 it equals min(2, n - 2) as 0, not as n - 2
                     for bound in (b for b in atom.args if b.is_nonneg()):
                         yield replace(check, kind="index", left=one, right=bound)
 

@@ -1,8 +1,7 @@
-"""The value that a variable has before a loop that became a reduction is written out in it.
+"""A loop that became a reduction starts from a value, which is written out in the reduction.
 
-`s = 0.0` and `for v in x: s += v` are `s = 0.0` and `s = s + sum(x)` then.  The second `s` is data,
-and lives on the device; the first one is a number of the host, which would need a launch to get
-there.
+`s = 0.0` and `for v in x: s += v` have become `s = 0.0` and `s = s + sum(x)`.  The second `s` is
+data and lives on the device.  The first is a number of the host; to store it there takes a launch.
 """
 
 from __future__ import annotations
